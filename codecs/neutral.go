@@ -1,0 +1,292 @@
+package codecs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// ParseNeutralRequest reads the neutral JSON form of a request:
+//
+//	{"model","system"?,"messages":[{"role","content": string | [MCP blocks]} |
+//	  {"role","parts":[...]} | {"native":[...]}],
+//	 "tools":[MCP tools or any dialect's],"server_tools":[...],
+//	 "choice": string | {"mode","name"} | native, "parallel": bool,
+//	 "max_tokens": n, "stream": bool, "extra": {...}}
+func ParseNeutralRequest(raw []byte) (Request, []Warning, error) {
+	v, err := jsonx.Parse(raw)
+	if err != nil {
+		return Request{}, nil, fmt.Errorf("request: %w", err)
+	}
+	if !v.IsObject() {
+		return Request{}, nil, fmt.Errorf("request: want an object, got %s", v.Kind())
+	}
+	req := Request{Model: v.Get("model").Str(), Stream: v.Get("stream").Bool()}
+	if s := v.Get("system").Str(); s != "" {
+		req.Messages = append(req.Messages, Message{Role: "system", Parts: []Part{{Kind: Text, Text: s}}})
+	}
+	for i, m := range v.Get("messages").Items() {
+		msg, err := parseNeutralMessage(m)
+		if err != nil {
+			return Request{}, nil, fmt.Errorf("request: messages[%d]: %w", i, err)
+		}
+		req.Messages = append(req.Messages, msg)
+	}
+	var warnings []Warning
+	if t := v.Get("tools"); t.Defined() {
+		if req.Tools, warnings, err = ParseTools(t.Raw()); err != nil {
+			return Request{}, nil, err
+		}
+	}
+	for _, t := range v.Get("server_tools").Items() {
+		req.ServerTools = append(req.ServerTools, t.Raw())
+	}
+	choice := v.Get("choice")
+	if !choice.Exists() {
+		choice = v.Get("tool_choice")
+	}
+	if choice.Defined() {
+		req.Choice = ParseChoice(choice.Raw())
+	}
+	if p := v.Get("parallel"); p.Kind() == jsonx.Bool {
+		b := p.Bool()
+		req.Parallel = &b
+	}
+	if n := v.Get("max_tokens"); n.Defined() {
+		i, ok := n.Int()
+		if !ok || i < 0 {
+			return Request{}, nil, fmt.Errorf("request: max_tokens: want a whole number, got %s", n.Raw())
+		}
+		req.MaxTokens = int(i)
+	}
+	if e := v.Get("extra"); e.Defined() {
+		if !e.IsObject() {
+			return Request{}, nil, fmt.Errorf("request: extra: want an object, got %s", e.Kind())
+		}
+		req.Extra = e.Raw()
+	}
+	return req, warnings, nil
+}
+
+func parseNeutralMessage(v jsonx.Value) (Message, error) {
+	if v.Kind() == jsonx.String { // a plain string is a user message
+		return Message{Role: "user", Parts: []Part{{Kind: Text, Text: v.Str()}}}, nil
+	}
+	if !v.IsObject() {
+		return Message{}, fmt.Errorf("want an object or a string, got %s", v.Kind())
+	}
+	msg := Message{Role: v.Get("role").Str()}
+	for _, n := range v.Get("native").Items() {
+		msg.Native = append(msg.Native, n.Raw())
+	}
+	if msg.Native != nil {
+		return msg, nil
+	}
+	switch msg.Role {
+	case "system", "user", "assistant", "tool":
+	default:
+		return Message{}, fmt.Errorf("role %q is none of system, user, assistant, tool", msg.Role)
+	}
+	if parts := v.Get("parts"); parts.Exists() {
+		var err error
+		msg.Parts, err = ParseNeutralParts(parts.Raw())
+		return msg, err
+	}
+	content := v.Get("content")
+	switch content.Kind() {
+	case jsonx.String:
+		msg.Parts = []Part{{Kind: Text, Text: content.Str()}}
+	case jsonx.Array:
+		var blocks []Raw
+		for _, b := range content.Items() {
+			blocks = append(blocks, b.Raw())
+		}
+		msg.Parts = PromptParts(blocks)
+	case jsonx.Absent, jsonx.Null:
+	default:
+		return Message{}, fmt.Errorf("content: want a string or a list of MCP content blocks, got %s", content.Kind())
+	}
+	return msg, nil
+}
+
+// PromptParts turns MCP content blocks of a prompt into parts: text and text
+// resources become text, images, audio, blobs and links become media.
+func PromptParts(blocks []Raw) []Part {
+	var out []Part
+	for _, it := range ReadItems(blocks) {
+		v := jsonx.Of(it.Raw)
+		switch {
+		case it.Kind == ItemBlob:
+			out = append(out, Part{Kind: MediaKind, Media: &Media{MIME: it.MIME, URI: it.URI, Data: it.Data, Name: v.Get("name").Str()}})
+		case it.Type == "resource_link":
+			out = append(out, Part{Kind: MediaKind, Media: &Media{MIME: it.MIME, URI: it.URI, Name: v.Get("name").Str()}})
+		default:
+			out = append(out, Part{Kind: Text, Text: it.String()})
+		}
+	}
+	return out
+}
+
+// ParseNeutralParts reads a list of parts. The fields of a call, a result or
+// media may stand in the part itself or in an object named after its kind.
+func ParseNeutralParts(raw []byte) ([]Part, error) {
+	list, err := jsonx.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	if !list.IsArray() {
+		return nil, fmt.Errorf("parts: want a list, got %s", list.Kind())
+	}
+	var out []Part
+	calls := 0
+	for i, v := range list.Items() {
+		p, err := parseNeutralPart(v, &calls)
+		if err != nil {
+			return nil, fmt.Errorf("parts[%d]: %w", i, err)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func parseNeutralPart(v jsonx.Value, calls *int) (Part, error) {
+	p := Part{
+		Kind: Kind(v.Get("kind").Str()), Type: v.Get("type").Str(), Text: v.Get("text").Str(),
+		Signature: v.Get("signature").Str(), Redacted: v.Get("redacted").Bool(), Extra: v.Get("extra").Raw(),
+	}
+	inner := func(name string) jsonx.Value {
+		if in := v.Get(name); in.IsObject() {
+			return in
+		}
+		return v
+	}
+	switch p.Kind {
+	case Text, Reasoning, Server, Client, Opaque:
+		p.ID = v.Get("id").Str()
+	case MediaKind:
+		m := inner("media")
+		p.Media = &Media{MIME: m.Get("mime").Str(), URI: m.Get("uri").Str(), Name: m.Get("name").Str(), Data: m.Get("data").Str()}
+	case CallKind:
+		in := inner("call")
+		c := &ToolCall{
+			Pos: *calls, ID: in.Get("id").Str(), Name: in.Get("name").Str(), Cut: in.Get("cut").Bool(),
+			Signature: in.Get("signature").Str(), ItemID: in.Get("item_id").Str(), Extra: in.Get("extra").Raw(),
+		}
+		args := in.Get("arguments_text")
+		if !args.Exists() {
+			args = in.Get("arguments")
+		}
+		ReadArguments(c, args, "")
+		p.Call, p.Signature, p.Extra = c, "", nil
+		*calls++
+	case ResultKind:
+		r, err := parseNeutralResult(inner("result"))
+		if err != nil {
+			return p, err
+		}
+		p.Result, p.Text = &r, ""
+	default:
+		return p, fmt.Errorf("kind %q is none of text, reasoning, media, call, result, server, client, opaque", p.Kind)
+	}
+	return p, nil
+}
+
+// ParseNeutralResults reads a list of tool results
+// {"pos"?,"id","name","content":[MCP],"isError","structuredContent"}. One
+// without pos gets Pos -1, for PairResults to set.
+func ParseNeutralResults(raw []byte) ([]ToolResult, error) {
+	list, err := jsonx.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("results: %w", err)
+	}
+	if !list.IsArray() {
+		return nil, fmt.Errorf("results: want a list, got %s", list.Kind())
+	}
+	var out []ToolResult
+	for i, v := range list.Items() {
+		r, err := parseNeutralResult(v)
+		if err != nil {
+			return nil, fmt.Errorf("results[%d]: %w", i, err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func parseNeutralResult(v jsonx.Value) (ToolResult, error) {
+	if !v.IsObject() {
+		return ToolResult{}, fmt.Errorf("want an object, got %s", v.Kind())
+	}
+	r := ToolResult{Pos: -1, ID: v.Get("id").Str(), Name: v.Get("name").Str()}
+	if r.ID == "" {
+		r.ID = v.Get("call_id").Str()
+	}
+	if pos, ok := v.Get("pos").Int(); ok {
+		r.Pos = int(pos)
+	}
+	if err := ReadMCPResult(&r, v); err != nil {
+		return r, err
+	}
+	return r, nil
+}
+
+// ReadMCPResult reads content, structuredContent and isError of an MCP
+// tools/call result into r.
+func ReadMCPResult(r *ToolResult, v jsonx.Value) error {
+	switch c := v.Get("content"); c.Kind() {
+	case jsonx.Array:
+		r.Content = []Raw{}
+		for _, block := range c.Items() {
+			r.Content = append(r.Content, block.Raw())
+		}
+	case jsonx.String:
+		r.Content = []Raw{TextBlock(c.Str())}
+	case jsonx.Absent, jsonx.Null:
+	default:
+		return fmt.Errorf("content: want a list of MCP content blocks, got %s", c.Kind())
+	}
+	if s := v.Get("structuredContent"); s.Defined() {
+		r.Structured = s.Raw()
+	}
+	r.IsError = v.Get("isError").Bool()
+	return nil
+}
+
+// ParseNeutralReply reads the neutral form of a reply, as scenario turns have
+// it: {"id","model","parts":[...],"finish","raw_finish","finish_message",
+// "usage":{...}}.
+func ParseNeutralReply(raw []byte) (Reply, error) {
+	v, err := jsonx.Parse(raw)
+	if err != nil {
+		return Reply{}, fmt.Errorf("reply: %w", err)
+	}
+	r := Reply{
+		ID: v.Get("id").Str(), Model: v.Get("model").Str(), Finish: v.Get("finish").Str(),
+		RawFinish: v.Get("raw_finish").Str(), FinishMessage: v.Get("finish_message").Str(),
+	}
+	if p := v.Get("parts"); p.Defined() {
+		if r.Parts, err = ParseNeutralParts(p.Raw()); err != nil {
+			return Reply{}, fmt.Errorf("reply: %w", err)
+		}
+	}
+	if u := v.Get("usage"); u.IsObject() {
+		r.Usage = &Usage{}
+		for name, to := range map[string]*int64{"input": &r.Usage.Input, "output": &r.Usage.Output,
+			"cached": &r.Usage.Cached, "cache_write": &r.Usage.CacheWrite, "reasoning": &r.Usage.Reasoning} {
+			*to, _ = u.Get(name).Int()
+		}
+	}
+	return r, nil
+}
+
+// Text joins the text parts of a message with nothing between them.
+func (m Message) Text() string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if p.Kind == Text {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,223 @@
+package codecs
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// emptySchema is the schema of a tool that names none.
+var emptySchema = Raw(`{"type":"object","properties":{}}`)
+
+// ToolClass says who runs a tool entry.
+type ToolClass string
+
+// The classes.
+const (
+	FunctionTool ToolClass = "function"       // the client, through the tool loop
+	ServerTool   ToolClass = "server"         // the provider
+	ClientTool   ToolClass = "client_builtin" // the client, in a way of the provider's own
+	UnknownTool  ToolClass = "unknown"
+)
+
+var (
+	responsesServer = regexp.MustCompile(`^(web_search|web_search_\d{4}_\d{2}_\d{2}|web_search_preview.*|file_search|code_interpreter|image_generation|mcp|x_search|collections_search)$`)
+	responsesClient = regexp.MustCompile(`^(local_shell|computer|computer_use_preview|apply_patch)$`)
+	anthropicServer = regexp.MustCompile(`^(mcp_toolset|web_search_\d{8}|web_fetch_\d{8}|code_execution_\d{8}|tool_search_tool_\w+_\d{8})$`)
+	anthropicClient = regexp.MustCompile(`^(bash|text_editor|computer|memory)_\d{8}$`)
+)
+
+// geminiTools are keyed by name and carry no type; both spellings are read.
+var geminiTools = map[string]ToolClass{
+	"googlesearch": ServerTool, "googlesearchretrieval": ServerTool, "codeexecution": ServerTool,
+	"urlcontext": ServerTool, "googlemaps": ServerTool, "enterprisewebsearch": ServerTool,
+	"filesearch": ServerTool, "retrieval": ServerTool, "computeruse": ClientTool,
+}
+
+// ClassifyTool tells who runs the entry of a tool list and, for a built-in
+// tool, whose dialect it belongs to. label names the entry in error texts.
+// Source: spec 1.1 of the source documents.
+func ClassifyTool(entry Raw) (class ToolClass, owner Dialect, label string) {
+	v := jsonx.Of(entry)
+	if !v.IsObject() {
+		return UnknownTool, "", v.Kind().String()
+	}
+	typ, typed := v.Get("type").Text()
+	if !typed {
+		if name := v.Get("name").Str(); name != "" {
+			return FunctionTool, "", name
+		}
+		for _, m := range v.Members() {
+			if c, ok := geminiTools[strings.ToLower(strings.ReplaceAll(m.Key, "_", ""))]; ok {
+				return c, Gemini, m.Key
+			}
+		}
+		return UnknownTool, "", ""
+	}
+	switch {
+	case typ == "function", typ == "custom" && v.Get("input_schema").IsObject():
+		return FunctionTool, "", typ
+	case typ == "shell":
+		if env := v.Path("environment", "type").Str(); env == "container_auto" || env == "container_reference" {
+			return ServerTool, Responses, typ
+		}
+		return ClientTool, Responses, typ
+	case typ == "tool_search":
+		if v.Get("execution").Str() == "client" {
+			return ClientTool, Responses, typ
+		}
+		return ServerTool, Responses, typ
+	case responsesServer.MatchString(typ):
+		return ServerTool, Responses, typ
+	case responsesClient.MatchString(typ):
+		return ClientTool, Responses, typ
+	case anthropicServer.MatchString(typ):
+		return ServerTool, Anthropic, typ
+	case anthropicClient.MatchString(typ):
+		return ClientTool, Anthropic, typ
+	}
+	return UnknownTool, "", typ
+}
+
+// ParseTool reads one tool definition in MCP form or in the form of any
+// dialect. ok is false for an entry that is skipped silently: one that is no
+// object, or a typed function without a name. Entries that are no function
+// tools are errors: they are never dropped and never sent as functions.
+func ParseTool(entry Raw) (tool Tool, ok bool, err error) {
+	v := jsonx.Of(entry)
+	if !v.IsObject() {
+		return Tool{}, false, nil
+	}
+	class, owner, label := ClassifyTool(entry)
+	const refuse = " (refusing to drop it or to send it as a function tool)"
+	switch class {
+	case ServerTool:
+		return Tool{}, false, fmt.Errorf("'%s' is a server-side tool (%s), not a function tool%s", label, owner, refuse)
+	case ClientTool:
+		return Tool{}, false, fmt.Errorf("'%s' is a client-executed built-in tool (%s), not a server tool, and the loop cannot run it%s", label, owner, refuse)
+	case UnknownTool:
+		if label == "" {
+			var keys []string
+			for _, m := range v.Members() {
+				keys = append(keys, m.Key)
+			}
+			return Tool{}, false, fmt.Errorf("tool has no type and no name (keys: %s)%s", strings.Join(keys, ", "), refuse)
+		}
+		return Tool{}, false, fmt.Errorf("unsupported tool type '%s': not a function tool%s", label, refuse)
+	}
+	src := v
+	schemaKeys := []string{"inputSchema", "input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema"}
+	if v.Get("type").Str() == "function" {
+		if fn := v.Get("function"); fn.IsObject() {
+			src = fn
+		}
+		schemaKeys = []string{"parameters", "inputSchema", "input_schema"}
+	}
+	tool = Tool{Name: src.Get("name").Str(), Description: src.Get("description").Str(), InputSchema: emptySchema, Raw: entry}
+	for _, key := range schemaKeys {
+		if s := src.Get(key); s.IsObject() {
+			tool.InputSchema = s.Raw()
+			break
+		}
+	}
+	return tool, tool.Name != "", nil
+}
+
+// ParseTools reads a list of tool definitions: a list of entries, an MCP
+// tools/list result, or a gemini wrapper with functionDeclarations.
+func ParseTools(list Raw) ([]Tool, []Warning, error) {
+	v, err := jsonx.Parse(list)
+	if err != nil {
+		return nil, nil, fmt.Errorf("tools: %w", err)
+	}
+	if t := v.Get("tools"); t.IsArray() {
+		v = t
+	}
+	if !v.IsArray() {
+		return nil, nil, fmt.Errorf("tools: want a list of tool definitions, got %s", v.Kind())
+	}
+	var entries []jsonx.Value
+	for _, item := range v.Items() {
+		decls := item.Get("functionDeclarations")
+		if !decls.Exists() {
+			decls = item.Get("function_declarations")
+		}
+		if decls.IsArray() {
+			entries = append(entries, decls.Items()...)
+			continue
+		}
+		entries = append(entries, item)
+	}
+	var tools []Tool
+	var warnings []Warning
+	for i, e := range entries {
+		t, ok, err := ParseTool(e.Raw())
+		if err != nil {
+			return nil, nil, fmt.Errorf("tools[%d]: %w", i, err)
+		}
+		if !ok {
+			warnings = append(warnings, Warnf(WarnToolSkipped, fmt.Sprintf("/%d", i), "entry %d of the tool list is no tool (%s)", i, e.Kind()))
+			continue
+		}
+		tools = append(tools, t)
+	}
+	return tools, warnings, nil
+}
+
+// MergeServerTools appends the defaults to a request's own server tools. A
+// default gives way to a request tool of the same kind: the same type, and for
+// mcp the same server_label as well (gemini: the same key).
+// Source: the ServerTools page of the source documents.
+func MergeServerTools(request, defaults []Raw) ([]Raw, []Warning) {
+	seen := map[string]bool{}
+	for _, t := range request {
+		seen[serverToolKind(t)] = true
+	}
+	out := append([]Raw(nil), request...)
+	var warnings []Warning
+	for _, t := range defaults {
+		if kind := serverToolKind(t); seen[kind] {
+			warnings = append(warnings, Warnf(WarnServerToolSame, "", "the default server tool %s gives way to the request's own", kind))
+			continue
+		}
+		out = append(out, t)
+	}
+	return out, warnings
+}
+
+func serverToolKind(t Raw) string {
+	v := jsonx.Of(t)
+	typ := v.Get("type").Str()
+	if typ == "mcp" {
+		return "mcp " + v.Get("server_label").Str()
+	}
+	if typ == "" {
+		for _, m := range v.Members() {
+			return strings.ToLower(strings.ReplaceAll(m.Key, "_", ""))
+		}
+	}
+	return typ
+}
+
+// CheckServerTools refuses entries that cannot go out as server tools of
+// dialect d. unlisted entries, of a type that no table lists, are allowed
+// through when allowUnlisted is set.
+func CheckServerTools(d Dialect, entries []Raw, allowUnlisted bool) error {
+	for i, e := range entries {
+		class, owner, label := ClassifyTool(e)
+		switch {
+		case class == ServerTool && owner == d:
+		case class == ServerTool:
+			return fmt.Errorf("server_tools[%d]: '%s' belongs to the %s wire, not '%s'; server tools are provider-native and cannot be translated", i, label, owner, d)
+		case class == UnknownTool && allowUnlisted && label != "" && label != "custom" && label != "namespace":
+		default:
+			return fmt.Errorf("server_tools[%d]: entry '%s' is not a server tool of the %s wire", i, label, d)
+		}
+		if v := jsonx.Of(e); v.Get("type").Str() == "mcp" && v.Get("require_approval").Str() != "never" {
+			return fmt.Errorf("server_tools[%d]: remote MCP tool '%s' needs require_approval => 'never'", i, v.Get("server_label").Str())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package codecs
+
+import "fmt"
+
+// Warning reports something that a codec or the loop did not pass on as it
+// came. Code is stable and may be compared, Text may change.
+type Warning struct {
+	Code    string `json:"code"`
+	Pointer string `json:"path"` // JSON pointer into the document that the warning is about; "" when it has no place
+	Text    string `json:"message"`
+}
+
+// Codes of warnings.
+const (
+	WarnDoubleEncoded    = "arguments.double_encoded"   // arguments were a JSON string inside a JSON string; unwrapped once
+	WarnParametersKey    = "arguments.parameters_key"   // the key parameters was read as arguments
+	WarnArgumentsEmptied = "arguments.emptied"          // undecodable arguments go back as {}
+	WarnCallNameless     = "call.nameless"              // a call without a name was left out
+	WarnBlockUnreadable  = "call.unreadable_block"      // a <tool_call> block that is no call stays text
+	WarnIDMade           = "ids.made"                   // a call came without an id; one was made for call and result
+	WarnIDRepeated       = "ids.repeated"               // two calls of one turn have the same id
+	WarnCallDropped      = "echo.call_dropped"          // a call without a result left the echo
+	WarnReasoningDropped = "echo.reasoning_dropped"     // reasoning left the echo because the engine refuses it
+	WarnItemDropped      = "echo.item_dropped"          // an item left the echo because the engine refuses its type
+	WarnMediaPlaceholder = "media.placeholder"          // media go out as a line of text
+	WarnMediaFollowUp    = "media.follow_up"            // media go out in a user message after the results
+	WarnDocumentAsText   = "media.document_as_text"     // a native document or search result goes out as its text
+	WarnTruncated        = "truncation.dropped"         // calls that the token limit cut were dropped
+	WarnTruncatedText    = "truncation.text"            // the final text was cut by the token limit
+	WarnLimitHidden      = "truncation.hidden"          // the limit was hit although the finish reason does not say so
+	WarnChoiceDropped    = "tool_choice.dropped"        // the engine has no such choice
+	WarnToolsWithheld    = "tool_choice.tools_withheld" // choice none cannot be sent, so the tools are not sent
+	WarnParallelDropped  = "parallel.dropped"           // the engine has no parallel knob
+	WarnToolDuplicate    = "tool.duplicate"             // a tool name is offered twice; the first wins
+	WarnToolSkipped      = "tool.skipped"               // an entry of a tool list that is no tool
+	WarnServerToolSame   = "server_tool.replaced"       // a default gives way to the request's own tool of the same kind
+	WarnLossy            = "render.lossy"               // the dialect cannot carry this
+	WarnFinishOdd        = "finish.odd"                 // the finish reason contradicts the content
+	WarnUnknownFinish    = "finish.unknown"             // a finish reason that no table knows
+)
+
+// Warnf builds a Warning.
+func Warnf(code, pointer, format string, args ...any) Warning {
+	return Warning{Code: code, Pointer: pointer, Text: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,216 @@
+package jsonx
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/sjson"
+)
+
+// Set returns doc with value at pointer; every other byte stays. A missing
+// object key is added at the end of its object, the token "-" appends to a
+// list. Missing parents, an index past the end and invalid JSON are errors.
+func Set(doc []byte, pointer string, value []byte) (Raw, error) {
+	if err := Check(value); err != nil {
+		return nil, fmt.Errorf("value for %s: %w", pointer, err)
+	}
+	if pointer == "" {
+		return Raw(value), Check(doc)
+	}
+	path, err := editPath(doc, pointer, true)
+	if err != nil {
+		return nil, err
+	}
+	out, err := sjson.SetRawBytes(doc, path, value)
+	if err != nil {
+		return nil, fmt.Errorf("set %s: %w", pointer, err)
+	}
+	return Raw(out), nil
+}
+
+// Delete returns doc without the value at pointer; every other value keeps its
+// spelling. A value that is not there is an error.
+func Delete(doc []byte, pointer string) (Raw, error) {
+	path, err := editPath(doc, pointer, false)
+	if err != nil {
+		return nil, err
+	}
+	out := doc
+	// A repeated key is deleted as often as it stands there.
+	for Of(out).Lookup(pointer).Exists() {
+		before := len(out)
+		if out, err = sjson.DeleteBytes(out, path); err != nil {
+			return nil, fmt.Errorf("delete %s: %w", pointer, err)
+		}
+		parent := Of(doc).Lookup(parentOf(pointer))
+		if parent.IsArray() || len(out) == before {
+			break
+		}
+	}
+	return Raw(out), nil
+}
+
+func parentOf(pointer string) string { return pointer[:strings.LastIndexByte(pointer, '/')] }
+
+// editPath checks that pointer can be edited in doc and spells it as an sjson
+// path, with every character that sjson reads specially escaped.
+func editPath(doc []byte, pointer string, add bool) (string, error) {
+	root, err := Parse(doc)
+	if err != nil {
+		return "", err
+	}
+	tokens, err := pointerTokens(pointer)
+	if err != nil {
+		return "", err
+	}
+	if len(tokens) == 0 {
+		return "", fmt.Errorf("pointer %q is the whole document", pointer)
+	}
+	parts := make([]string, len(tokens))
+	v := root
+	for i, t := range tokens {
+		last := i == len(tokens)-1
+		switch v.Kind() {
+		case Array:
+			n, err := strconv.Atoi(t)
+			switch {
+			case t == "-" && last && add:
+				parts[i] = "-1"
+			case err != nil || n < 0 || n >= v.Len():
+				return "", fmt.Errorf("pointer %s: a list of %d has no element %q", pointer, v.Len(), t)
+			default:
+				parts[i] = t
+			}
+			v = v.At(n)
+		case Object:
+			if !v.Get(t).Exists() && (!last || !add) {
+				return "", fmt.Errorf("pointer %s: no member %q", pointer, t)
+			}
+			parts[i] = escapeKey(t)
+			v = v.Get(t)
+		default:
+			return "", fmt.Errorf("pointer %s: %q is inside %s", pointer, t, v.Kind())
+		}
+	}
+	return strings.Join(parts, "."), nil
+}
+
+// escapeKey spells an object key for sjson. The leading colon makes a number a
+// key; a backslash takes the meaning from everything else.
+func escapeKey(key string) string {
+	var b strings.Builder
+	if _, err := strconv.Atoi(key); err == nil {
+		return ":" + key
+	}
+	for _, r := range key {
+		if strings.ContainsRune(`.*?|#@!{}[]()=<>%\:`, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// pointerTokens splits an RFC 6901 pointer.
+func pointerTokens(pointer string) ([]string, error) {
+	if pointer == "" {
+		return nil, nil
+	}
+	if pointer[0] != '/' {
+		return nil, fmt.Errorf("JSON pointer %q does not start with a slash", pointer)
+	}
+	if !utf8.ValidString(pointer) {
+		return nil, fmt.Errorf("JSON pointer %q is not valid UTF-8", pointer)
+	}
+	tokens := strings.Split(pointer[1:], "/")
+	for i, t := range tokens {
+		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
+	}
+	return tokens, nil
+}
+
+// Token spells one key as a token of a JSON pointer.
+func Token(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
+
+// Fields builds an object whose keys keep the order in which they were set.
+type Fields struct{ members []field }
+
+type field struct {
+	key string
+	raw Raw
+}
+
+// Set adds a member, or replaces the value of one that is there. A nil raw adds
+// nothing.
+func (f *Fields) Set(key string, raw Raw) *Fields {
+	if raw == nil {
+		return f
+	}
+	for i := range f.members {
+		if f.members[i].key == key {
+			f.members[i].raw = raw
+			return f
+		}
+	}
+	f.members = append(f.members, field{key, raw})
+	return f
+}
+
+// Str adds a string member.
+func (f *Fields) Str(key, value string) *Fields { return f.Set(key, Quote(value)) }
+
+// Bool adds a boolean member.
+func (f *Fields) Bool(key string, value bool) *Fields {
+	return f.Set(key, Raw(strconv.FormatBool(value)))
+}
+
+// Int adds an integer member.
+func (f *Fields) Int(key string, value int64) *Fields {
+	return f.Set(key, Raw(strconv.FormatInt(value, 10)))
+}
+
+// Has tells whether a member is there.
+func (f *Fields) Has(key string) bool {
+	for _, m := range f.members {
+		if m.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// Merge adds every member of the object raw; its values win.
+func (f *Fields) Merge(raw Raw) *Fields {
+	for _, m := range Of(raw).Members() {
+		f.Set(m.Key, m.Value.Raw())
+	}
+	return f
+}
+
+// Raw returns the object.
+func (f *Fields) Raw() Raw {
+	out := []byte{'{'}
+	for i, m := range f.members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, Quote(m.key)...)
+		out = append(out, ':')
+		out = append(out, m.raw...)
+	}
+	return append(out, '}')
+}
+
+// List returns the list of items.
+func List(items ...Raw) Raw {
+	out := []byte{'['}
+	for i, item := range items {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, item...)
+	}
+	return append(out, ']')
+}

@@ -1,0 +1,128 @@
+// Package jsonx reads, compares and edits JSON without changing what it does
+// not touch: key order, number spelling and string escapes stay as they came.
+//
+// It is the only importer of gjson and sjson. Both misbehave on invalid input
+// and on user-made keys, so every entry point validates first and addresses
+// values by RFC 6901 JSON pointers.
+package jsonx
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	json2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Raw is one JSON value in its wire spelling.
+type Raw = json.RawMessage
+
+// SyntaxError tells where a text stops being JSON.
+type SyntaxError struct {
+	Offset  int64  // byte offset of the fault
+	Pointer string // JSON pointer of the value that holds it; "" is the root
+	Reason  string // what is wrong, without a position
+}
+
+func (e *SyntaxError) Error() string {
+	if e.Pointer == "" {
+		return fmt.Sprintf("%s at byte %d", e.Reason, e.Offset)
+	}
+	return fmt.Sprintf("%s at byte %d (in %s)", e.Reason, e.Offset, e.Pointer)
+}
+
+// lenient accepts what real providers send: repeated keys (the last one wins)
+// and lone surrogates or bad UTF-8 (read as U+FFFD; the raw bytes stay).
+var lenient = json2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// Check reports whether b is exactly one JSON value, with optional white space
+// around it. Nesting deeper than 10,000 levels is refused. The error is a
+// *SyntaxError.
+func Check(b []byte) error {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return &SyntaxError{Reason: "empty input"}
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(b), lenient)
+	if err := d.SkipValue(); err != nil {
+		return syntaxError(err, d, len(b))
+	}
+	end := d.InputOffset()
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		rest := b[end:]
+		at := end + int64(len(rest)-len(bytes.TrimLeft(rest, " \t\r\n")))
+		return &SyntaxError{Offset: at, Reason: "text after the JSON value"}
+	}
+	return nil
+}
+
+func syntaxError(err error, d *jsontext.Decoder, size int) error {
+	var se *jsontext.SyntacticError
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return &SyntaxError{Offset: int64(size), Pointer: string(d.StackPointer()), Reason: "unexpected end of JSON"}
+	}
+	if errors.As(err, &se) {
+		reason := "invalid JSON"
+		if se.Err != nil {
+			reason = se.Err.Error()
+		}
+		return &SyntaxError{Offset: se.ByteOffset, Pointer: string(se.JSONPointer), Reason: reason}
+	}
+	return &SyntaxError{Offset: d.InputOffset(), Reason: err.Error()}
+}
+
+// Parse validates b and returns its root.
+func Parse(b []byte) (Value, error) {
+	if err := Check(b); err != nil {
+		return Value{}, err
+	}
+	return Of(b), nil
+}
+
+// Quote returns s as a JSON string. Only what JSON demands is escaped; bad
+// UTF-8 becomes U+FFFD.
+func Quote(s string) Raw {
+	out, _ := jsontext.AppendQuote(nil, s) // the error only reports bad UTF-8, which was replaced
+	return Raw(out)
+}
+
+// Compact returns b without insignificant white space. The spelling of strings
+// and numbers stays.
+func Compact(b []byte) (Raw, error) {
+	if err := Check(b); err != nil {
+		return nil, err
+	}
+	out, err := jsontext.AppendFormat(nil, b, lenient, jsontext.PreserveRawStrings(true))
+	return Raw(out), err
+}
+
+// Indent returns b laid out for people, two blanks a level.
+func Indent(b []byte) (Raw, error) {
+	if err := Check(b); err != nil {
+		return nil, err
+	}
+	out, err := jsontext.AppendFormat(nil, b, lenient, jsontext.PreserveRawStrings(true),
+		jsontext.Multiline(true), jsontext.WithIndent("  "))
+	return Raw(out), err
+}
+
+// Canonical returns b compact, with sorted keys and one spelling for each
+// string. Numbers keep their tokens: 1.0 and 1 differ, and so do two integers
+// that a float64 could not tell apart. Of a repeated key the last value stays.
+func Canonical(b []byte) (Raw, error) {
+	v, err := Parse(b)
+	if err != nil {
+		return nil, err
+	}
+	return appendCanonical(nil, v), nil
+}
+
+// Equal tells whether a and b are the same JSON value: key order free, lists
+// ordered, numbers compared as tokens. Invalid JSON equals nothing.
+func Equal(a, b []byte) bool {
+	ca, errA := Canonical(a)
+	cb, errB := Canonical(b)
+	return errA == nil && errB == nil && bytes.Equal(ca, cb)
+}

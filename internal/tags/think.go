@@ -1,0 +1,107 @@
+// Package tags scans the markup that models write into plain text: thinking
+// between <think> tags and calls between <tool_call> tags.
+package tags
+
+import "strings"
+
+// Segment is one piece of a text: thinking, or what the reader is meant to see.
+type Segment struct {
+	Think bool
+	Text  string
+}
+
+// SplitThink separates thinking from visible text. tag is the name between the
+// brackets, such as think; it is case-sensitive and does not nest.
+//
+//   - a closed pair is thinking wherever it stands;
+//   - a closing tag with no opening one before it makes everything before it
+//     thinking;
+//   - an opening tag that is never closed makes everything after it thinking.
+//
+// A text without a tag comes back byte for byte as one visible segment, found
+// false. Otherwise white space goes only where a removed block stood at an end:
+// after a leading block the blank lines, while the first line keeps its
+// indentation; before a trailing block everything. Thinking is trimmed.
+// Source: spec 2.7 of the source documents.
+func SplitThink(text, tag string) (segments []Segment, found bool) {
+	open, closing := "<"+tag+">", "</"+tag+">"
+	if !strings.Contains(text, open) && !strings.Contains(text, closing) {
+		return []Segment{{Text: text}}, false
+	}
+	rest := text
+	if o, c := strings.Index(rest, open), strings.Index(rest, closing); c >= 0 && (o < 0 || c < o) {
+		// Orphan closing tags: the last one before any opening tag ends the thinking.
+		limit := len(rest)
+		if o >= 0 {
+			limit = o
+		}
+		last := strings.LastIndex(rest[:limit], closing)
+		segments = append(segments, Segment{Think: true, Text: strings.ReplaceAll(rest[:last], closing, "\n")})
+		rest = rest[last+len(closing):]
+	}
+	for rest != "" {
+		o := strings.Index(rest, open)
+		if o < 0 {
+			segments = append(segments, Segment{Text: rest})
+			break
+		}
+		if o > 0 {
+			segments = append(segments, Segment{Text: rest[:o]})
+		}
+		rest = rest[o+len(open):]
+		c := strings.Index(rest, closing)
+		if c < 0 {
+			segments = append(segments, Segment{Think: true, Text: rest})
+			break
+		}
+		segments = append(segments, Segment{Think: true, Text: rest[:c]})
+		rest = rest[c+len(closing):]
+	}
+	return trimSegments(segments), true
+}
+
+func trimSegments(in []Segment) []Segment {
+	out := make([]Segment, 0, len(in))
+	for i, s := range in {
+		if s.Think {
+			s.Text = strings.TrimSpace(s.Text)
+			out = append(out, s)
+			continue
+		}
+		if onlyThink(in[:i]) && i > 0 {
+			s.Text = dropBlankLines(s.Text)
+		}
+		if onlyThink(in[i+1:]) && i+1 < len(in) {
+			s.Text = strings.TrimRight(s.Text, " \t\r\n")
+		}
+		if s.Text != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// onlyThink tells whether nothing visible stands in segments.
+func onlyThink(segments []Segment) bool {
+	for _, s := range segments {
+		if !s.Think && strings.TrimSpace(s.Text) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// dropBlankLines cuts blank lines at the start; the first line that is not
+// blank keeps its indentation.
+func dropBlankLines(s string) string {
+	for {
+		i := strings.IndexByte(s, '\n')
+		if i < 0 || strings.TrimSpace(s[:i]) != "" {
+			if strings.TrimSpace(s) == "" {
+				return ""
+			}
+			return s
+		}
+		s = s[i+1:]
+	}
+}
