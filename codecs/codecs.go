@@ -12,7 +12,10 @@
 // are safe for concurrent use.
 package codecs
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Raw is one JSON value in its wire spelling: key order, number tokens and
 // string escapes as they came.
@@ -183,28 +186,17 @@ type Reply struct {
 }
 
 // Text joins the text parts with nothing between them.
-func (r Reply) Text() string {
-	var out string
-	for _, p := range r.Parts {
-		if p.Kind == Text {
-			out += p.Text
-		}
-	}
-	return out
-}
+func (r Reply) Text() string { return Message{Parts: r.Parts}.Text() }
 
 // Reasoning joins the texts of the reasoning parts with one newline.
 func (r Reply) Reasoning() string {
-	var out string
+	var texts []string
 	for _, p := range r.Parts {
 		if p.Kind == Reasoning && p.Text != "" {
-			if out != "" {
-				out += "\n"
-			}
-			out += p.Text
+			texts = append(texts, p.Text)
 		}
 	}
-	return out
+	return strings.Join(texts, "\n")
 }
 
 // Calls returns the calls of the turn in wire order.

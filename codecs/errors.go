@@ -34,9 +34,10 @@ type ProviderError struct {
 	RetryAfter string // header value as it came, "" when absent
 	Body       []byte // as received
 	Prefix     string // what stands before Message in Error, such as "response carried an error: "
+	Suffix     string // what stands after it, such as " (502)"
 }
 
-func (e *ProviderError) Error() string { return e.Prefix + e.Message }
+func (e *ProviderError) Error() string { return e.Prefix + e.Message + e.Suffix }
 
 // TruncatedError says that a token limit cut what the loop needs.
 type TruncatedError struct {

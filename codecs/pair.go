@@ -85,9 +85,13 @@ func ResultsByPos(calls []ToolCall, results []ToolResult) (map[int]ToolResult, e
 // share them. rule mistral9 gives nine letters and digits, every other rule
 // prefix and nine characters.
 func MadeID(body Raw, pos int, prefix, rule string) string {
+	// A bounded sample, so that a turn of many calls does not hash its body once
+	// for each of them.
+	const sample = 4 << 10
 	h := fnv.New64a()
-	h.Write(body)
-	h.Write([]byte(strconv.Itoa(pos)))
+	h.Write(body[:min(len(body), sample)])
+	h.Write(body[max(len(body)-sample, 0):])
+	h.Write([]byte(strconv.Itoa(len(body)) + "/" + strconv.Itoa(pos)))
 	s := strconv.FormatUint(h.Sum64(), 36) + "000000000"
 	if rule == "mistral9" {
 		return s[:9]

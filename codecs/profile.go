@@ -27,7 +27,7 @@ const (
 type Profile struct {
 	// Reasoning.
 	ReasoningEcho   string   `json:"reasoning_echo,omitempty"`   // see the Echo constants; "" is the dialect's own rule
-	ReasoningFields []string `json:"reasoning_fields,omitempty"` // message keys read for reasoning text, first non-empty wins (chat dialects)
+	ReasoningFields []string `json:"reasoning_fields,omitempty"` // message keys read for reasoning text, first non-empty wins (chat dialects); "content" is a chunk of the content list
 	EchoKeys        []string `json:"echo_keys,omitempty"`        // message keys of the echo (chat dialects); nil: role, content, tool_calls, the reasoning field under the name it came, extra_content
 	ThinkTag        string   `json:"think_tag,omitempty"`        // "" is think, "none" leaves the text alone
 
@@ -50,6 +50,7 @@ type Profile struct {
 	MaxTokens    int      `json:"max_tokens,omitempty"`     // sent when the request names none; 0 is the dialect's own default
 	NoServerTool bool     `json:"no_server_tools,omitempty"`
 	SchemaKey    string   `json:"schema_key,omitempty"` // gemini: "" is parametersJsonSchema, or parameters for hosts that know only that
+	ErrorKey     string   `json:"error_key,omitempty"`  // gemini: member of response that holds the text of a failed result; "" is result
 
 	// Responses.
 	EchoItems    []string `json:"echo_items,omitempty"`    // item types that the echo may carry; nil is all

@@ -33,7 +33,8 @@ var (
 var geminiTools = map[string]ToolClass{
 	"googlesearch": ServerTool, "googlesearchretrieval": ServerTool, "codeexecution": ServerTool,
 	"urlcontext": ServerTool, "googlemaps": ServerTool, "enterprisewebsearch": ServerTool,
-	"filesearch": ServerTool, "retrieval": ServerTool, "computeruse": ClientTool,
+	"filesearch": ServerTool, "retrieval": ServerTool, "mcpservers": ServerTool,
+	"parallelaisearch": ServerTool, "exaaisearch": ServerTool, "computeruse": ClientTool,
 }
 
 // ClassifyTool tells who runs the entry of a tool list and, for a built-in

@@ -31,6 +31,9 @@ func View(r Reply) Raw {
 	for _, p := range r.ClientCalls() {
 		var o jsonx.Fields
 		name := jsonx.Of(p.Extra).Get("name").Str()
+		if name == "" { // a custom call of chat completions
+			name = jsonx.Of(p.Extra).Path("custom", "name").Str()
+		}
 		client = append(client, o.Str("type", p.Type).Str("id", p.ID).Str("name", name).Set("data", orNull(p.Extra)).Raw())
 	}
 	for _, p := range r.Media() {

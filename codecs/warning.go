@@ -33,11 +33,27 @@ const (
 	WarnParallelDropped  = "parallel.dropped"           // the engine has no parallel knob
 	WarnToolDuplicate    = "tool.duplicate"             // a tool name is offered twice; the first wins
 	WarnToolSkipped      = "tool.skipped"               // an entry of a tool list that is no tool
+	WarnSchemaReduced    = "tool.schema_reduced"        // a schema lost keywords that the engine's schema field does not know
 	WarnServerToolSame   = "server_tool.replaced"       // a default gives way to the request's own tool of the same kind
 	WarnLossy            = "render.lossy"               // the dialect cannot carry this
 	WarnFinishOdd        = "finish.odd"                 // the finish reason contradicts the content
+	WarnRequestForm      = "request.form"               // the provider refuses this form of a request; it was read all the same
+	WarnBlockUnclosed    = "call.unclosed_block"        // a <tool_call> block without its closing tag was read as a call
 	WarnUnknownFinish    = "finish.unknown"             // a finish reason that no table knows
 )
+
+// WarningCodes lists every code, for those who check names.
+func WarningCodes() []string {
+	return []string{
+		WarnDoubleEncoded, WarnParametersKey, WarnArgumentsEmptied, WarnCallNameless,
+		WarnBlockUnreadable, WarnIDMade, WarnIDRepeated, WarnCallDropped,
+		WarnReasoningDropped, WarnItemDropped, WarnMediaPlaceholder, WarnMediaFollowUp,
+		WarnDocumentAsText, WarnTruncated, WarnTruncatedText, WarnLimitHidden,
+		WarnChoiceDropped, WarnToolsWithheld, WarnParallelDropped, WarnToolDuplicate,
+		WarnToolSkipped, WarnSchemaReduced, WarnServerToolSame, WarnLossy,
+		WarnFinishOdd, WarnRequestForm, WarnBlockUnclosed, WarnUnknownFinish,
+	}
+}
 
 // Warnf builds a Warning.
 func Warnf(code, pointer, format string, args ...any) Warning {

@@ -74,11 +74,11 @@ func editPath(doc []byte, pointer string, add bool) (string, error) {
 		last := i == len(tokens)-1
 		switch v.Kind() {
 		case Array:
-			n, err := strconv.Atoi(t)
+			n, ok := index(t)
 			switch {
 			case t == "-" && last && add:
 				parts[i] = "-1"
-			case err != nil || n < 0 || n >= v.Len():
+			case !ok || n >= v.Len():
 				return "", fmt.Errorf("pointer %s: a list of %d has no element %q", pointer, v.Len(), t)
 			default:
 				parts[i] = t
@@ -135,7 +135,13 @@ func pointerTokens(pointer string) ([]string, error) {
 func Token(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
 
 // Fields builds an object whose keys keep the order in which they were set.
-type Fields struct{ members []field }
+type Fields struct {
+	members []field
+	at      map[string]int // built once there are many members
+}
+
+// manyFields is the number of members from which on keys are looked up in a map.
+const manyFields = 16
 
 type field struct {
 	key string
@@ -148,14 +154,37 @@ func (f *Fields) Set(key string, raw Raw) *Fields {
 	if raw == nil {
 		return f
 	}
-	for i := range f.members {
-		if f.members[i].key == key {
-			f.members[i].raw = raw
-			return f
-		}
+	if i := f.find(key); i >= 0 {
+		f.members[i].raw = raw
+		return f
 	}
 	f.members = append(f.members, field{key, raw})
+	if f.at != nil {
+		f.at[key] = len(f.members) - 1
+	}
 	return f
+}
+
+// find returns the place of a member, -1 when there is none.
+func (f *Fields) find(key string) int {
+	if f.at == nil && len(f.members) >= manyFields {
+		f.at = make(map[string]int, len(f.members))
+		for i, m := range f.members {
+			f.at[m.key] = i
+		}
+	}
+	if f.at != nil {
+		if i, ok := f.at[key]; ok {
+			return i
+		}
+		return -1
+	}
+	for i, m := range f.members {
+		if m.key == key {
+			return i
+		}
+	}
+	return -1
 }
 
 // Str adds a string member.
@@ -172,14 +201,7 @@ func (f *Fields) Int(key string, value int64) *Fields {
 }
 
 // Has tells whether a member is there.
-func (f *Fields) Has(key string) bool {
-	for _, m := range f.members {
-		if m.key == key {
-			return true
-		}
-	}
-	return false
-}
+func (f *Fields) Has(key string) bool { return f.find(key) >= 0 }
 
 // Merge adds every member of the object raw; its values win.
 func (f *Fields) Merge(raw Raw) *Fields {

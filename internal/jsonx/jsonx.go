@@ -126,3 +126,9 @@ func Equal(a, b []byte) bool {
 	cb, errB := Canonical(b)
 	return errA == nil && errB == nil && bytes.Equal(ca, cb)
 }
+
+// Marshal encodes v. The same value always gives the same bytes.
+func Marshal(v any) (Raw, error) {
+	out, err := json2.Marshal(v, json2.Deterministic(true))
+	return Raw(out), err
+}

@@ -86,12 +86,13 @@ func (v Value) Raw() Raw {
 	return Raw(v.r.Raw)
 }
 
-// Text returns the content of a string; ok is false for every other kind.
+// Text returns the content of a string, bad UTF-8 and lone surrogates read as
+// U+FFFD; ok is false for every other kind.
 func (v Value) Text() (s string, ok bool) {
 	if v.r.Type != gjson.String {
 		return "", false
 	}
-	return v.r.Str, true
+	return strings.ToValidUTF8(v.r.Str, "\uFFFD"), true
 }
 
 // Str returns the content of a string and "" for every other kind.
@@ -207,8 +208,8 @@ func (v Value) Lookup(pointer string) Value {
 	}
 	for _, t := range tokens {
 		if v.IsArray() {
-			i, err := strconv.Atoi(t)
-			if err != nil || (len(t) > 1 && t[0] == '0') {
+			i, ok := index(t)
+			if !ok {
 				return Value{}
 			}
 			v = v.At(i)
@@ -220,6 +221,17 @@ func (v Value) Lookup(pointer string) Value {
 		}
 	}
 	return v
+}
+
+// index reads a list index of a JSON pointer: digits without a leading zero.
+func index(token string) (int, bool) {
+	for _, c := range token {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	i, err := strconv.Atoi(token)
+	return i, err == nil && (token == "0" || token[0] != '0')
 }
 
 func appendCanonical(out []byte, v Value) []byte {

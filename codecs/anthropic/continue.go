@@ -1,0 +1,209 @@
+package anthropic
+
+import (
+	"fmt"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// Continue echoes the content of the turn and answers its calls in one user
+// message, in the order of the calls.
+//
+// The content goes back as it came, every block byte for byte, but for what the
+// API refuses:
+//
+//   - empty text blocks, which the API itself sometimes sends (a warning);
+//   - calls without a name;
+//   - when there are results, calls without one, and thinking that would then
+//     end the message;
+//   - thinking under ReasoningEcho refused.
+//
+// A server_tool_use without its result stays: the result comes in a later
+// reply. A turn whose content is null or empty, or that nothing remains of, has
+// no echo: an assistant message needs content. Results are impossible then, so
+// Continue returns no messages, with a warning.
+func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Profile) ([]codecs.Raw, []codecs.Warning, error) {
+	v, err := codecs.ParseBody(codecs.Anthropic, r.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := echo{profile: p, body: r.Body, content: v.Get("content"), writer: newResultWriter(p)}
+	e.readCalls()
+	if e.results, err = codecs.ResultsByPos(e.calls, results); err != nil {
+		return nil, nil, fmt.Errorf("anthropic: %w", err)
+	}
+	assistant, err := e.assistant()
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []codecs.Raw
+	if assistant != nil {
+		out = append(out, (&jsonx.Fields{}).Str("role", "assistant").Set("content", assistant).Raw())
+	}
+	if len(e.results) > 0 {
+		out = append(out, e.user())
+	}
+	return out, append(e.warnings, e.writer.warnings...), nil
+}
+
+// echo is one turn on its way back.
+type echo struct {
+	profile  codecs.Profile
+	body     codecs.Raw
+	content  jsonx.Value
+	calls    []codecs.ToolCall
+	ids      map[int]string // wire id of each answered call, as echo and result carry it
+	results  map[int]codecs.ToolResult
+	writer   *resultWriter
+	warnings []codecs.Warning
+}
+
+func (e *echo) warn(code, at, format string, args ...any) {
+	e.warnings = append(e.warnings, codecs.Warnf(code, at, format, args...))
+}
+
+// readCalls finds the calls by ordinal, as Reply numbers them.
+func (e *echo) readCalls() {
+	for _, b := range e.content.Items() {
+		if isCall(b) {
+			call, _ := readCall(b, "", len(e.calls))
+			e.calls = append(e.calls, call)
+		}
+	}
+}
+
+// assistant returns the content of the echo, nil when there is none.
+func (e *echo) assistant() (codecs.Raw, error) {
+	e.assignIDs()
+	if s, ok := e.content.Text(); ok && s != "" {
+		return e.content.Raw(), nil
+	}
+	var kept []codecs.Raw
+	changed, dropped, pos := false, false, 0
+	for i, b := range e.content.Items() {
+		at := fmt.Sprintf("/content/%d", i)
+		block := b.Raw()
+		switch typ := b.Get("type").Str(); {
+		case typ == typeText && b.Get("text").Str() == "":
+			e.warn(codecs.WarnItemDropped, at, "an empty text block left the echo: the API refuses it")
+			block = nil
+		case (typ == typeThinking || typ == typeRedacted) && e.profile.ReasoningEcho == codecs.EchoRefused:
+			e.warn(codecs.WarnReasoningDropped, at, "%s left the echo: this engine refuses it", typ)
+			block = nil
+		case typ == typeToolUse && !isCall(b):
+			block = nil // Reply warned
+		case typ == typeToolUse:
+			call := e.calls[pos]
+			pos++
+			var err error
+			if block, err = e.call(call, block, at); err != nil {
+				return nil, err
+			}
+			dropped = dropped || block == nil
+		}
+		if block == nil {
+			changed = true
+			continue
+		}
+		changed = changed || string(block) != string(b.Raw())
+		kept = append(kept, block)
+	}
+	if dropped {
+		kept = e.trimThinking(kept)
+	}
+	switch {
+	case len(kept) == 0:
+		e.warn(codecs.WarnItemDropped, "/content", "the turn has no content that can be echoed; no assistant message stands for it")
+		return nil, nil
+	case !changed:
+		return e.content.Raw(), nil
+	}
+	return jsonx.List(kept...), nil
+}
+
+// call returns the echo of one call, nil when it leaves.
+func (e *echo) call(call codecs.ToolCall, block codecs.Raw, at string) (codecs.Raw, error) {
+	if len(e.results) == 0 { // the turn alone: unchanged
+		return block, nil
+	}
+	if _, answered := e.results[call.Pos]; !answered {
+		e.warn(codecs.WarnCallDropped, at, "call %d (%s) left the echo: it has no result", call.Pos, call.Name)
+		return nil, nil
+	}
+	var err error
+	if call.ID == "" {
+		if block, err = jsonx.Set(block, "/id", jsonx.Quote(e.ids[call.Pos])); err != nil {
+			return nil, err
+		}
+	}
+	if e.empties(call) {
+		e.warn(codecs.WarnArgumentsEmptied, at+"/input", "undecodable arguments of %s go back as {}", call.Name)
+		return jsonx.Set(block, "/input", []byte("{}"))
+	}
+	return block, nil
+}
+
+// empties tells whether the arguments of a call go back as {}.
+func (e *echo) empties(call codecs.ToolCall) bool {
+	return call.ArgumentsErr != "" && e.profile.UndecodableEcho == codecs.UndecodableEmpty
+}
+
+// trimThinking cuts thinking off the end: the API refuses a message that ends
+// in it, and it belonged to the call that left.
+func (e *echo) trimThinking(kept []codecs.Raw) []codecs.Raw {
+	for len(kept) > 0 {
+		typ := jsonx.Of(kept[len(kept)-1]).Get("type").Str()
+		if typ != typeThinking && typ != typeRedacted {
+			break
+		}
+		e.warn(codecs.WarnReasoningDropped, "/content", "%s before a call that left the echo left with it", typ)
+		kept = kept[:len(kept)-1]
+	}
+	return kept
+}
+
+// assignIDs gives every answered call its id: its own, else the one that the
+// caller put into the result, else a made one.
+func (e *echo) assignIDs() {
+	e.ids = map[int]string{}
+	seen := map[string]bool{}
+	repeated := false
+	for _, c := range e.calls {
+		r, answered := e.results[c.Pos]
+		if !answered {
+			continue
+		}
+		id := c.ID
+		if id == "" {
+			id = r.ID
+		}
+		if id == "" {
+			id = codecs.MadeID(e.body, c.Pos, "toolu_", e.profile.IDRule)
+			e.warn(codecs.WarnIDMade, "", "call %d (%s) came without an id; %s stands in call and result", c.Pos, c.Name, id)
+		}
+		if seen[id] && !repeated {
+			repeated = true
+			e.warn(codecs.WarnIDRepeated, "", "the id %q stands for more than one call of the turn", id)
+		}
+		seen[id] = true
+		e.ids[c.Pos] = id
+	}
+}
+
+// user returns the message with the results, in the order of the calls.
+func (e *echo) user() codecs.Raw {
+	var blocks []codecs.Raw
+	for _, c := range e.calls {
+		r, answered := e.results[c.Pos]
+		if !answered {
+			continue
+		}
+		if e.empties(c) {
+			r = codecs.RefusedArguments(c, r)
+		}
+		blocks = append(blocks, e.writer.block(e.ids[c.Pos], r, nil, fmt.Sprintf("/results/%d", c.Pos)))
+	}
+	blocks = append(blocks, e.writer.after...)
+	return (&jsonx.Fields{}).Str("role", "user").Set("content", jsonx.List(blocks...)).Raw()
+}

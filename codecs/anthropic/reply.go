@@ -1,0 +1,231 @@
+package anthropic
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// Reply decodes a message. Besides blocks it accepts content that is null (a
+// cut call without text, Ollama 0.17), and a string.
+//
+// An error envelope inside a 200, or an error beside no content, gives a
+// *codecs.ProviderError; a body without content a *codecs.DecodeError.
+// Usage.Input is input_tokens as the wire has it: it leaves cached tokens out.
+func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
+	v, err := codecs.ParseBody(codecs.Anthropic, body)
+	if err != nil {
+		return codecs.Reply{}, err
+	}
+	if err := errorInside(v, body); err != nil {
+		return codecs.Reply{}, err
+	}
+	content := v.Get("content")
+	switch content.Kind() {
+	case jsonx.Array, jsonx.String, jsonx.Null:
+	case jsonx.Absent:
+		return codecs.Reply{}, decodeError("/content", errors.New("response contained no content"))
+	default:
+		return codecs.Reply{}, decodeError("/content", fmt.Errorf("want a list of content blocks, got %s", content.Kind()))
+	}
+	d := decoder{profile: p, reply: codecs.Reply{ID: v.Get("id").Str(), Model: v.Get("model").Str(), Body: codecs.Raw(body)}}
+	if s, ok := content.Text(); ok {
+		d.text(s, nil)
+	}
+	for i, b := range content.Items() {
+		d.block(b, fmt.Sprintf("/content/%d", i))
+	}
+	d.finish(v)
+	d.reply.Usage = readUsage(v.Get("usage"))
+	return d.reply, nil
+}
+
+func decodeError(pointer string, err error) error {
+	return &codecs.DecodeError{Dialect: codecs.Anthropic, Pointer: pointer, Offset: -1, Err: err}
+}
+
+// errorInside finds the error that a body with a good status carries.
+func errorInside(v jsonx.Value, body []byte) error {
+	e := v.Get("error")
+	if v.Get("type").Str() != "error" && (!e.Defined() || v.Get("content").Len() > 0) {
+		return nil
+	}
+	code, message := envelope(v)
+	if message == "" {
+		message = "no error message"
+	}
+	return &codecs.ProviderError{
+		Dialect: codecs.Anthropic, Status: 200, Kind: codecs.ErrorKind(statusOf(code, 200), code, message),
+		Code: code, Message: message, Body: body, Prefix: "response carried an error: ",
+	}
+}
+
+type decoder struct {
+	profile codecs.Profile
+	reply   codecs.Reply
+	calls   int
+	cited   map[string]bool // sources in reply.Citations
+
+	lastNameless bool // the last block is a call without a name
+}
+
+func (d *decoder) add(p codecs.Part) { d.reply.Parts = append(d.reply.Parts, p) }
+
+func (d *decoder) warn(code, pointer, format string, args ...any) {
+	d.reply.Warnings = append(d.reply.Warnings, codecs.Warnf(code, pointer, format, args...))
+}
+
+func (d *decoder) block(b jsonx.Value, at string) {
+	d.lastNameless = false
+	switch typ := b.Get("type").Str(); {
+	case typ == typeText:
+		d.text(b.Get("text").Str(), without(b, "type", "text"))
+		for _, c := range b.Get("citations").Items() {
+			d.cite(c)
+		}
+	case typ == typeThinking, typ == typeRedacted:
+		d.add(reasoningPart(b))
+	case typ == typeToolUse && b.Get("name").Str() == "":
+		d.lastNameless = true
+		d.warn(codecs.WarnCallNameless, at, "left out a tool_use block without a name")
+	case typ == typeToolUse:
+		call, warnings := readCall(b, at, d.calls)
+		d.calls++
+		d.reply.Warnings = append(d.reply.Warnings, warnings...)
+		d.add(codecs.Part{Kind: codecs.CallKind, Call: &call})
+	default:
+		d.add(otherPart(b))
+	}
+}
+
+// text adds the parts of a text block: thinking between tags becomes reasoning
+// where it stands. Thinking that the block form reported stays beside it: the
+// two are different thoughts, and nothing is lost that way.
+func (d *decoder) text(text string, extra codecs.Raw) {
+	segments, _ := splitThink(text, d.profile)
+	for _, s := range segments {
+		if s.Think {
+			d.add(codecs.Part{Kind: codecs.Reasoning, Text: s.Text})
+			continue
+		}
+		d.add(codecs.Part{Kind: codecs.Text, Text: s.Text, Extra: extra})
+		extra = nil
+	}
+}
+
+// reasoningPart reads a thinking or redacted_thinking block. A signature that
+// is absent or empty is legal: shims have none.
+func reasoningPart(b jsonx.Value) codecs.Part {
+	if b.Get("type").Str() == typeRedacted {
+		return codecs.Part{Kind: codecs.Reasoning, Redacted: true, Signature: b.Get("data").Str(), Extra: without(b, "type", "data")}
+	}
+	return codecs.Part{Kind: codecs.Reasoning, Text: b.Get("thinking").Str(), Signature: b.Get("signature").Str(),
+		Extra: without(b, "type", "thinking", "signature")}
+}
+
+// readCall reads a tool_use block. Shims send the input as a JSON string.
+func readCall(b jsonx.Value, at string, pos int) (codecs.ToolCall, []codecs.Warning) {
+	call := codecs.ToolCall{Pos: pos, ID: b.Get("id").Str(), Name: b.Get("name").Str(), Extra: without(b, "type", "id", "name", "input")}
+	return call, codecs.ReadArguments(&call, b.Get("input"), at+"/input")
+}
+
+// otherPart keeps a block of the provider's, or of an unknown type, whole.
+func otherPart(b jsonx.Value) codecs.Part {
+	if s, ok := b.Text(); ok {
+		return codecs.Part{Kind: codecs.Text, Text: s}
+	}
+	part := codecs.Part{Kind: codecs.Opaque, Type: b.Get("type").Str(), Extra: b.Raw()}
+	if serverBlock(part.Type) {
+		part.Kind = codecs.Server
+		if part.ID = b.Get("id").Str(); part.ID == "" {
+			part.ID = b.Get("tool_use_id").Str()
+		}
+	}
+	return part
+}
+
+// cite adds the source of a citation once. Two addresses that differ in utm_
+// parameters only are one source; a cited document without an address counts
+// by its title.
+func (d *decoder) cite(c jsonx.Value) {
+	out := codecs.Citation{URL: c.Get("url").Str(), Title: c.Get("title").Str()}
+	if out.URL == "" {
+		out.URL = c.Get("source").Str() // search_result_location
+	}
+	if out.Title == "" {
+		out.Title = c.Get("document_title").Str()
+	}
+	if out.URL == "" && out.Title == "" {
+		return
+	}
+	key := "title " + out.Title
+	if out.URL != "" {
+		key = "url " + plainURL(out.URL)
+	}
+	if d.cited[key] {
+		return
+	}
+	if d.cited == nil {
+		d.cited = map[string]bool{}
+	}
+	d.cited[key] = true
+	d.reply.Citations = append(d.reply.Citations, out)
+}
+
+func plainURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	q := u.Query()
+	for k := range q {
+		if strings.HasPrefix(k, "utm_") {
+			q.Del(k)
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// finish reads why the reply ended. The reason never decides whether there are
+// calls: a normal stop beside calls reads as tool_calls, a limit stays one.
+func (d *decoder) finish(v jsonx.Value) {
+	raw := v.Get("stop_reason").Str()
+	d.reply.RawFinish = raw
+	known := false
+	if d.reply.Finish, known = finishes[raw]; !known && raw != "" {
+		d.warn(codecs.WarnUnknownFinish, "/stop_reason", "unknown stop_reason %q", raw)
+	}
+	switch {
+	case d.reply.Finish == codecs.FinishStop && d.calls > 0:
+		d.reply.Finish = codecs.FinishToolCalls
+	case d.reply.Finish == codecs.FinishToolCalls && d.calls == 0:
+		d.warn(codecs.WarnFinishOdd, "/stop_reason", "stop_reason %q without a call", raw)
+	}
+	if d.lastNameless && d.reply.Finish == codecs.FinishLength {
+		d.reply.Unfinished = 1 // the limit cut the call before its name
+	}
+	details := v.Get("stop_details")
+	if d.reply.FinishMessage = details.Get("explanation").Str(); d.reply.FinishMessage == "" {
+		d.reply.FinishMessage = details.Get("category").Str()
+	}
+}
+
+func readUsage(u jsonx.Value) *codecs.Usage {
+	if !u.IsObject() {
+		return nil
+	}
+	num := func(keys ...string) int64 {
+		n, _ := u.Path(keys...).Int()
+		return n
+	}
+	return &codecs.Usage{
+		Input: num("input_tokens"), Output: num("output_tokens"),
+		Cached: num("cache_read_input_tokens"), CacheWrite: num("cache_creation_input_tokens"),
+		Reasoning: num("output_tokens_details", "thinking_tokens"),
+	}
+}

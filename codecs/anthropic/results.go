@@ -1,0 +1,175 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// resultWriter encodes tool results under a profile. Media that the engine
+// takes only outside a result collect in after.
+type resultWriter struct {
+	images, pdf string // native, placeholder or follow_up
+	documents   bool   // document and search_result blocks inside a result
+	after       []codecs.Raw
+	warnings    []codecs.Warning
+}
+
+func newResultWriter(p codecs.Profile) *resultWriter {
+	w := &resultWriter{images: p.ResultImages, pdf: p.ResultPDF, documents: p.ResultDocuments != codecs.MediaPlaceholder}
+	if w.images == "" {
+		w.images = codecs.MediaNative
+	}
+	// A PDF travels as a document block, whatever the engine does with images.
+	if w.pdf == "" {
+		w.pdf = codecs.MediaNative
+		if !w.documents {
+			w.pdf = codecs.MediaPlaceholder
+		}
+	}
+	return w
+}
+
+func (w *resultWriter) warn(code, at, format string, args ...any) {
+	w.warnings = append(w.warnings, codecs.Warnf(code, at, format, args...))
+}
+
+// block encodes one tool_result block. id is the wire id of its call. is_error
+// is sent only when it is true. extra holds keys of the block itself, such as
+// cache_control.
+func (w *resultWriter) block(id string, r codecs.ToolResult, extra codecs.Raw, at string) codecs.Raw {
+	var f jsonx.Fields
+	f.Str("type", typeToolResult).Str("tool_use_id", id).Set("content", w.content(r, at))
+	if r.IsError {
+		f.Bool("is_error", true)
+	}
+	return f.Merge(extra).Raw()
+}
+
+// content encodes the content of a result: a list of blocks in order. The API
+// refuses empty text blocks, so they are left out; when nothing remains, the
+// content is the JSON text of the structured content, or "".
+func (w *resultWriter) content(r codecs.ToolResult, at string) codecs.Raw {
+	var blocks []codecs.Raw
+	for i, it := range codecs.ReadItems(r.Content) {
+		if b := w.item(it, r, fmt.Sprintf("%s/content/%d", at, i)); b != nil {
+			blocks = append(blocks, b)
+		}
+	}
+	if len(blocks) == 0 {
+		return jsonx.Quote(codecs.StructuredText(r))
+	}
+	return jsonx.List(blocks...)
+}
+
+// item encodes one block of a result, nil for an empty text.
+func (w *resultWriter) item(it codecs.Item, r codecs.ToolResult, at string) codecs.Raw {
+	switch it.Kind {
+	case codecs.ItemText:
+		return textBlock(it.Text, cacheControl(it.Raw))
+	case codecs.ItemDocument:
+		if !w.documents {
+			return textBlock(it.Text, nil)
+		}
+		if it.Text == "" {
+			return nil
+		}
+		return documentText(it.Text)
+	case codecs.ItemBlob:
+		return w.blob(it, r, at)
+	case codecs.ItemNative:
+		return w.native(it, at)
+	}
+	if it.Type == "tool_reference" && jsonx.Of(it.Raw).Get("tool_name").Str() != "" {
+		return it.Raw // the answer of a tool search that the client runs
+	}
+	return textBlock(it.Text, nil)
+}
+
+func (w *resultWriter) blob(it codecs.Item, r codecs.ToolResult, at string) codecs.Raw {
+	mode, block := codecs.MediaPlaceholder, codecs.Raw(nil)
+	switch {
+	case it.Data == "":
+	case codecs.ImageMIME(it.MIME):
+		mode, block = w.images, sourceBlock(typeImage, base64Source(it.MIME, it.Data))
+	case it.MIME == codecs.PDFMIME:
+		mode, block = w.pdf, sourceBlock(typeDocument, base64Source(it.MIME, it.Data))
+	}
+	switch mode {
+	case codecs.MediaNative:
+		return block
+	case codecs.MediaFollowUp:
+		w.warn(codecs.WarnMediaFollowUp, at, "%s goes out after the results", it.Placeholder())
+		name := r.Name
+		if name == "" {
+			name = fmt.Sprintf("call %d", r.Pos)
+		}
+		w.after = append(w.after, textBlock("From the result of "+name+": "+it.Placeholder(), nil), block)
+	default:
+		w.warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", it.Placeholder())
+	}
+	return textBlock(it.Placeholder(), nil)
+}
+
+// native passes on a block that is in this dialect's own form already. An image
+// block always goes; documents and search results only where the engine takes
+// them.
+func (w *resultWriter) native(it codecs.Item, at string) codecs.Raw {
+	keep := w.documents
+	switch {
+	case it.Type == typeImage:
+		keep = true
+	case it.Type == typeDocument && it.MIME == codecs.PDFMIME:
+		keep = w.pdf == codecs.MediaNative
+	}
+	if keep {
+		return it.Raw
+	}
+	w.warn(codecs.WarnDocumentAsText, at, "sending a %s block in a tool result as text: this endpoint takes no document or search_result blocks there", it.Type)
+	return textBlock(it.Text, nil)
+}
+
+// textBlock builds a text block, nil for an empty text, which the API refuses.
+func textBlock(text string, extra codecs.Raw) codecs.Raw {
+	if text == "" {
+		return nil
+	}
+	return (&jsonx.Fields{}).Str("type", typeText).Str("text", text).Merge(extra).Raw()
+}
+
+// cacheControl returns {"cache_control":...} of a block that has one. Other
+// keys of an MCP block (annotations, _meta) are no keys of this dialect.
+func cacheControl(block codecs.Raw) codecs.Raw {
+	cc := jsonx.Of(block).Get("cache_control").Raw()
+	if cc == nil {
+		return nil
+	}
+	return (&jsonx.Fields{}).Set("cache_control", cc).Raw()
+}
+
+func sourceBlock(typ string, source codecs.Raw) codecs.Raw {
+	return (&jsonx.Fields{}).Str("type", typ).Set("source", source).Raw()
+}
+
+func base64Source(mime, data string) codecs.Raw {
+	return (&jsonx.Fields{}).Str("type", "base64").Str("media_type", mime).Str("data", codecs.StripSpace(data)).Raw()
+}
+
+func textSource(text string) codecs.Raw {
+	return (&jsonx.Fields{}).Str("type", "text").Str("media_type", "text/plain").Str("data", text).Raw()
+}
+
+func documentText(text string) codecs.Raw { return sourceBlock(typeDocument, textSource(text)) }
+
+// decodeText returns the text of base64 data, bad UTF-8 replaced.
+func decodeText(data string) (string, bool) {
+	data = strings.TrimRight(codecs.StripSpace(data), "=")
+	raw, err := base64.RawStdEncoding.DecodeString(data)
+	if err != nil {
+		return "", false
+	}
+	return strings.ToValidUTF8(string(raw), "\uFFFD"), true
+}

@@ -1,0 +1,233 @@
+package anthropic
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// Match reads a request path: /v1/messages and /messages behind any prefix,
+// Vertex's .../publishers/anthropic/models/MODEL:rawPredict and
+// :streamRawPredict, Bedrock's /model/ID/invoke and
+// /invoke-with-response-stream for a Claude model or an ARN. Sub-resources such
+// as /v1/messages/batches do not match.
+func (Codec) Match(path string) (model string, stream, ok bool) {
+	path, _, _ = strings.Cut(path, "?")
+	path = strings.TrimSuffix(path, "/")
+	if strings.HasSuffix(path, "/messages") || path == "messages" {
+		return "", false, !strings.Contains(path, "/threads/") // the Assistants API has /threads/ID/messages
+	}
+	if _, rest, found := cutLast(path, "/publishers/anthropic/models/"); found {
+		name, action, _ := strings.Cut(rest, ":")
+		switch action {
+		case "rawPredict":
+			return unescape(name), false, name != ""
+		case "streamRawPredict":
+			return unescape(name), true, name != ""
+		}
+		return "", false, false
+	}
+	if _, rest, found := cutLast(path, "/model/"); found {
+		id, action, _ := strings.Cut(rest, "/")
+		if i := strings.LastIndexByte(rest, '/'); i >= 0 { // an ARN may hold slashes
+			id, action = rest[:i], rest[i+1:]
+		}
+		id = unescape(id)
+		claude := strings.Contains(id, "anthropic") || strings.Contains(id, "claude") || strings.HasPrefix(id, "arn:")
+		switch action {
+		case "invoke":
+			return id, false, claude
+		case "invoke-with-response-stream":
+			return id, true, claude
+		}
+	}
+	return "", false, false
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+func unescape(s string) string {
+	if out, err := url.PathUnescape(s); err == nil {
+		return out
+	}
+	return s
+}
+
+// stopReasons maps the neutral reason to stop_reason.
+var stopReasons = map[string]string{
+	codecs.FinishStop:          "end_turn",
+	codecs.FinishToolCalls:     "tool_use",
+	codecs.FinishLength:        "max_tokens",
+	codecs.FinishRefusal:       "refusal",
+	codecs.FinishContentFilter: "refusal",
+	codecs.FinishBlocked:       "refusal",
+	codecs.FinishPause:         "pause_turn",
+}
+
+// RenderReply encodes a reply as the API would. A reply without an id, and calls
+// without one (a warning), get made ones: the API always has them. Undecodable
+// arguments go out as a JSON string, the form of the endpoints that send any.
+// RawFinish is used when it is a stop_reason; one of another dialect gives way
+// to Finish.
+func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+	w := renderer{reply: r, profile: p}
+	for _, part := range r.Parts {
+		if b := w.part(part); b != nil {
+			w.blocks = append(w.blocks, b)
+		}
+	}
+	if r.Unfinished > 0 {
+		w.warn("/parts", "%d call(s) that were cut before their name are left out", r.Unfinished)
+	}
+	w.citations()
+	id := r.ID
+	if id == "" {
+		id = madeDigest("msg_", r.Model, string(jsonx.List(w.blocks...)))
+	}
+	var f jsonx.Fields
+	f.Str("id", id).Str("type", "message").Str("role", "assistant").Str("model", r.Model)
+	f.Set("content", jsonx.List(w.blocks...))
+	reason := w.stopReason()
+	f.Set("stop_reason", reason).Set("stop_sequence", codecs.Raw("null"))
+	if r.FinishMessage != "" {
+		if string(reason) == `"refusal"` {
+			var d jsonx.Fields
+			f.Set("stop_details", d.Str("type", "refusal").Set("category", codecs.Raw("null")).Str("explanation", r.FinishMessage).Raw())
+		} else {
+			w.warn("/finish_message", "only a refusal carries a finish message")
+		}
+	}
+	return f.Set("usage", renderUsage(r.Usage)).Raw(), w.warnings, nil
+}
+
+type renderer struct {
+	reply    codecs.Reply
+	profile  codecs.Profile
+	blocks   []codecs.Raw
+	calls    int
+	warnings []codecs.Warning
+}
+
+func (w *renderer) warn(at, format string, args ...any) {
+	w.warnings = append(w.warnings, codecs.Warnf(codecs.WarnLossy, at, format, args...))
+}
+
+// part encodes one part, nil when the dialect cannot carry it. Unlike a
+// request, a reply may hold any key beside a block's own.
+func (w *renderer) part(p codecs.Part) codecs.Raw {
+	var f jsonx.Fields
+	own := func(keys ...string) codecs.Raw { return join(&f, without(jsonx.Of(p.Extra), keys...)) }
+	switch p.Kind {
+	case codecs.Text:
+		f.Str("type", typeText).Str("text", p.Text)
+		return own("type", "text")
+	case codecs.Reasoning:
+		if p.Redacted {
+			f.Str("type", typeRedacted).Str("data", p.Signature)
+		} else {
+			f.Str("type", typeThinking).Str("thinking", p.Text).Str("signature", p.Signature)
+		}
+		return own("type", "data", "thinking", "signature")
+	case codecs.CallKind:
+		if p.Call == nil || p.Call.Name == "" {
+			break
+		}
+		return w.call(*p.Call)
+	case codecs.Server, codecs.Opaque:
+		if carries(p) {
+			return p.Extra
+		}
+	}
+	w.warn("/parts", "a %s part %s has no form in a reply of this dialect; it is left out", p.Kind, p.Type)
+	return nil
+}
+
+func (w *renderer) call(c codecs.ToolCall) codecs.Raw {
+	id := c.ID
+	if id == "" {
+		id = madeDigest("toolu_", w.reply.ID, strconv.Itoa(w.calls), c.Name, c.ArgumentsText)
+		w.warnings = append(w.warnings, codecs.Warnf(codecs.WarnIDMade, "/parts", "call %d (%s) came without an id; %s stands in", w.calls, c.Name, id))
+	}
+	if c.Signature != "" {
+		w.warn("/parts", "the signature of the call %s has no place in this dialect", c.Name)
+	}
+	w.calls++
+	var f jsonx.Fields
+	f.Str("type", typeToolUse).Str("id", id).Str("name", c.Name)
+	if c.Arguments != nil {
+		f.Set("input", c.Arguments)
+	} else {
+		f.Str("input", c.ArgumentsText)
+	}
+	return join(&f, without(jsonx.Of(c.Extra), "type", "id", "name", "input"))
+}
+
+// citations attaches sources that no text block carries in native form to the
+// first text block.
+func (w *renderer) citations() {
+	if len(w.reply.Citations) == 0 {
+		return
+	}
+	first := -1
+	for i, b := range w.blocks {
+		v := jsonx.Of(b)
+		if v.Get("citations").Len() > 0 {
+			return
+		}
+		if first < 0 && v.Get("type").Str() == typeText {
+			first = i
+		}
+	}
+	if first < 0 {
+		w.warn("/citations", "there is no text block to carry the citations")
+		return
+	}
+	var list []codecs.Raw
+	for _, c := range w.reply.Citations {
+		if c.StartIndex != nil || c.EndIndex != nil {
+			w.warn("/citations", "a citation of this dialect names no place in the text")
+		}
+		var f jsonx.Fields
+		list = append(list, f.Str("type", "web_search_result_location").Str("url", c.URL).Str("title", c.Title).
+			Str("encrypted_index", "").Str("cited_text", "").Raw())
+	}
+	w.blocks[first] = (&jsonx.Fields{}).Merge(w.blocks[first]).Set("citations", jsonx.List(list...)).Raw()
+}
+
+func (w *renderer) stopReason() codecs.Raw {
+	r := w.reply
+	if r.RawFinish != "" && (r.Finish == "" || (finishes[r.RawFinish] != "" && !foreignFinish(r.RawFinish))) {
+		return jsonx.Quote(r.RawFinish)
+	}
+	if r.Finish == "" {
+		return codecs.Raw("null")
+	}
+	reason, ok := stopReasons[r.Finish]
+	if !ok {
+		w.warn("/finish", "the finish %q has no stop_reason; end_turn stands in", r.Finish)
+		reason = "end_turn"
+	}
+	return jsonx.Quote(reason)
+}
+
+func renderUsage(u *codecs.Usage) codecs.Raw {
+	if u == nil {
+		u = &codecs.Usage{}
+	}
+	var f jsonx.Fields
+	f.Int("input_tokens", u.Input).Int("cache_creation_input_tokens", u.CacheWrite).
+		Int("cache_read_input_tokens", u.Cached).Int("output_tokens", u.Output)
+	if u.Reasoning > 0 {
+		var d jsonx.Fields
+		f.Set("output_tokens_details", d.Int("thinking_tokens", u.Reasoning).Raw())
+	}
+	return f.Raw()
+}

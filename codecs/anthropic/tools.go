@@ -1,0 +1,203 @@
+package anthropic
+
+import (
+	"regexp"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// maxOptional is how many optional properties all strict tools of a request may
+// have together; the API refuses more. Source: recorded refusal.
+const maxOptional = 24
+
+// Tools encodes tool definitions: {name, description, input_schema}, the schema
+// as it came.
+//
+// strict:true is added where it is safe: the schema and every object in it are
+// closed, it requires something, and it uses nothing that strict tools refuse
+// (recursion, limits of numbers and lengths). A definition that says strict
+// itself, or comes in this dialect's form, is taken at its word. Keys that only this dialect has (cache_control,
+// defer_loading, input_examples, ...) go out for a definition that came in this
+// dialect's form; a typed client tool of the dialect goes out as it came.
+func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+	out := make([]codecs.Raw, 0, len(tools))
+	optional := 0
+	for _, t := range tools {
+		if class, owner, _ := codecs.ClassifyTool(t.Raw); len(t.Raw) > 0 && class == codecs.ClientTool && owner == codecs.Anthropic {
+			out = append(out, t.Raw)
+			continue
+		}
+		schema := t.InputSchema
+		if len(schema) == 0 {
+			schema = codecs.Raw(`{"type":"object","properties":{}}`)
+		}
+		var f jsonx.Fields
+		f.Str("name", t.Name).Str("description", t.Description).Set("input_schema", schema)
+		raw := jsonx.Of(t.Raw)
+		carryKeys(&f, raw)
+		if !f.Has("strict") && !raw.Get("input_schema").IsObject() {
+			if n, ok := strictSchema(jsonx.Of(schema)); ok && optional+n <= maxOptional {
+				optional += n
+				f.Bool("strict", true)
+			}
+		}
+		out = append(out, f.Raw())
+	}
+	return jsonx.List(out...), nil, nil
+}
+
+// carryKeys copies what a definition says beside name, description and schema:
+// everything when it is in this dialect's form, else strict and cache_control.
+func carryKeys(f *jsonx.Fields, raw jsonx.Value) {
+	if raw.Get("input_schema").IsObject() {
+		f.Merge(without(raw, "name", "description", "input_schema", "inputSchema", "parameters"))
+		return
+	}
+	f.Set("cache_control", raw.Get("cache_control").Raw())
+	strict := raw.Get("strict")
+	if !strict.Exists() {
+		strict = raw.Path("function", "strict")
+	}
+	if strict.Kind() == jsonx.Bool {
+		f.Set("strict", strict.Raw())
+	}
+}
+
+// strictSchema tells whether a root schema can be strict, and how many optional
+// properties it has.
+func strictSchema(root jsonx.Value) (optional int, ok bool) {
+	if !closed(root) || root.Get("required").Len() == 0 {
+		return 0, false
+	}
+	return optional, strictDeep(root, &optional)
+}
+
+// closed tells whether additionalProperties is false.
+func closed(schema jsonx.Value) bool {
+	v := schema.Get("additionalProperties")
+	return v.Kind() == jsonx.Bool && !v.Bool()
+}
+
+// strictDeep checks a schema and every schema in it.
+func strictDeep(schema jsonx.Value, optional *int) bool {
+	if !schema.IsObject() {
+		return true // a boolean schema holds nothing
+	}
+	props := schema.Get("properties")
+	if (isType(schema.Get("type"), "object") || props.IsObject()) && !closed(schema) {
+		return false
+	}
+	required := map[string]bool{}
+	for _, r := range schema.Get("required").Items() {
+		required[r.Str()] = true
+	}
+	for _, m := range schema.Members() {
+		switch m.Key {
+		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+			"maxItems", "minProperties", "maxProperties", "$ref", "$dynamicRef", "patternProperties":
+			return false
+		case "minItems":
+			if n, whole := m.Value.Int(); !whole || n > 1 {
+				return false
+			}
+		case "properties":
+			for _, prop := range m.Value.Members() {
+				if !required[prop.Key] {
+					*optional++
+				}
+				if !strictDeep(prop.Value, optional) {
+					return false
+				}
+			}
+		case "$defs", "definitions":
+			for _, def := range m.Value.Members() {
+				if !strictDeep(def.Value, optional) {
+					return false
+				}
+			}
+		case "anyOf", "oneOf", "allOf", "prefixItems":
+			for _, s := range m.Value.Items() {
+				if !strictDeep(s, optional) {
+					return false
+				}
+			}
+		case "items", "not", "if", "then", "else", "contains":
+			if !strictDeep(m.Value, optional) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isType(v jsonx.Value, name string) bool {
+	if v.Str() == name {
+		return true
+	}
+	for _, t := range v.Items() {
+		if t.Str() == name {
+			return true
+		}
+	}
+	return false
+}
+
+// datedType is how the API names its own tools: advisor_20260301.
+var datedType = regexp.MustCompile(`^[a-z][a-z0-9_]*_\d{8}$`)
+
+// checkServerTools lets through the server tools of the dialect and, since new
+// ones keep coming, every unlisted entry whose type ends in a date.
+func checkServerTools(entries []codecs.Raw) error {
+	unlisted := true
+	for _, e := range entries {
+		if class, _, label := codecs.ClassifyTool(e); class == codecs.UnknownTool && !datedType.MatchString(label) {
+			unlisted = false
+		}
+	}
+	return codecs.CheckServerTools(codecs.Anthropic, entries, unlisted)
+}
+
+// encodeChoice returns the value of tool_choice, nil for none. The parallel
+// knob is folded into it; forbidden calls need none.
+func encodeChoice(req codecs.Request, choice codecs.Choice, p codecs.Profile) (codecs.Raw, []codecs.Warning) {
+	var f jsonx.Fields
+	switch {
+	case choice.Raw != nil:
+		if !jsonx.Of(choice.Raw).IsObject() {
+			return choice.Raw, nil
+		}
+		f.Merge(choice.Raw)
+	case choice.Mode == codecs.ChoiceTool:
+		f.Str("type", "tool").Str("name", choice.Name)
+	case choice.Mode != "":
+		f.Str("type", choice.Mode)
+	}
+	if req.Parallel != nil && choice.Mode != codecs.ChoiceNone && !f.Has("disable_parallel_tool_use") {
+		if p.NoParallel || (p.ToolChoice != nil && !f.Has("type") && !contains(p.ToolChoice, codecs.ChoiceAuto)) {
+			warning := codecs.Warnf(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: this engine has no such knob")
+			return fieldsOrNil(&f), []codecs.Warning{warning}
+		}
+		if !f.Has("type") {
+			f.Str("type", codecs.ChoiceAuto)
+		}
+		f.Bool("disable_parallel_tool_use", !*req.Parallel)
+	}
+	return fieldsOrNil(&f), nil
+}
+
+func fieldsOrNil(f *jsonx.Fields) codecs.Raw {
+	if raw := f.Raw(); string(raw) != "{}" {
+		return raw
+	}
+	return nil
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,171 @@
+// Package gemini speaks the generateContent dialect of the Gemini API and of
+// Vertex AI: contents of parts, calls as functionCall parts, results as
+// functionResponse parts.
+//
+// What sets this dialect apart:
+//
+//   - Both spellings of a key are legal on the wire. Requests go out in
+//     camelCase; camelCase and snake_case are read everywhere.
+//   - A call need not have an id. One that came goes back in the call and in
+//     its response; none is ever invented.
+//   - thoughtSignature is an opaque text beside the part that it belongs to. It
+//     is never decoded, never moved and never merged: its alphabet differs, and
+//     documented stand-ins are not base64 at all.
+//   - The finish reason is STOP for turns with and without calls.
+//   - All results of a turn travel in one content, in the order of the calls,
+//     because without ids the order is the only key.
+package gemini
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// Codec is the gemini dialect. The zero value is ready for use.
+type Codec struct{}
+
+var _ codecs.Full = Codec{}
+
+// ErrStream is wrapped by the *codecs.DecodeError of a body that is a JSON list
+// of replies: what streamGenerateContent answers without alt=sse.
+var ErrStream = errors.New("body is a list of stream chunks, not one reply; read it as a stream")
+
+const (
+	methodPlain  = "generateContent"
+	methodStream = "streamGenerateContent"
+)
+
+// Dialect names the dialect.
+func (Codec) Dialect() codecs.Dialect { return codecs.Gemini }
+
+// Endpoint is /models/MODEL:generateContent or, for a stream,
+// /models/MODEL:streamGenerateContent?alt=sse. A model that brings its own
+// collection, such as tunedModels/x, endpoints/x or publishers/google/models/x,
+// stands without the models prefix.
+func (Codec) Endpoint(model string, stream bool) string {
+	segments := strings.Split(strings.Trim(model, "/"), "/")
+	if len(segments) == 1 {
+		segments = append([]string{"models"}, segments...)
+	}
+	for i, s := range segments {
+		segments[i] = url.PathEscape(s)
+	}
+	path := "/" + strings.Join(segments, "/")
+	if stream {
+		return path + ":" + methodStream + "?alt=sse"
+	}
+	return path + ":" + methodPlain
+}
+
+// Match reads the model and the stream flag from a path of the Gemini API or of
+// Vertex AI, whatever stands before the collection. The prefix models/ is
+// stripped from the model; tunedModels/ and endpoints/ are part of it. Other
+// methods, such as countTokens, are no match.
+func (Codec) Match(path string) (model string, stream, ok bool) {
+	path, _, _ = strings.Cut(path, "?")
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
+	}
+	at := strings.LastIndexByte(path, ':')
+	if at < 0 {
+		return "", false, false
+	}
+	switch path[at+1:] {
+	case methodPlain:
+	case methodStream:
+		stream = true
+	default:
+		return "", false, false
+	}
+	path = "/" + strings.TrimLeft(path[:at], "/")
+	best := -1
+	for _, collection := range []string{"/models/", "/tunedModels/", "/endpoints/"} {
+		i := strings.LastIndex(path, collection)
+		if i <= best {
+			continue
+		}
+		best, model = i, path[i+1:]
+		if collection == "/models/" {
+			model = path[i+len(collection):]
+		}
+	}
+	if best < 0 || model == "" || strings.HasSuffix(model, "/") {
+		return "", false, false
+	}
+	return model, stream, true
+}
+
+// field returns a member by its camelCase name, in either spelling.
+func field(v jsonx.Value, name string) jsonx.Value {
+	found := v.Get(name)
+	if found.Defined() {
+		return found
+	}
+	if s := snake(name); s != name {
+		if other := v.Get(s); other.Exists() {
+			return other
+		}
+	}
+	return found
+}
+
+// list returns the elements of a repeated field. The provider's JSON reader
+// also takes one object in place of a list of one.
+func list(v jsonx.Value) []jsonx.Value {
+	if v.IsObject() {
+		return []jsonx.Value{v}
+	}
+	return v.Items()
+}
+
+// camel spells a key in camelCase: inline_data becomes inlineData.
+func camel(key string) string {
+	if !strings.Contains(key, "_") {
+		return key
+	}
+	var b strings.Builder
+	up := false
+	for i := 0; i < len(key); i++ {
+		c := key[i]
+		switch {
+		case c == '_' && b.Len() > 0:
+			up = true
+			continue
+		case up && c >= 'a' && c <= 'z':
+			c -= 'a' - 'A'
+		}
+		up = false
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// snake spells a camelCase key in snake_case.
+func snake(key string) string {
+	var b strings.Builder
+	for i := 0; i < len(key); i++ {
+		c := key[i]
+		if c >= 'A' && c <= 'Z' {
+			b.WriteByte('_')
+			c += 'a' - 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// token returns a string, or the spelling of a number: ids and enum values come
+// as either.
+func token(v jsonx.Value) string {
+	switch v.Kind() {
+	case jsonx.String:
+		return v.Str()
+	case jsonx.Number:
+		return string(v.Raw())
+	}
+	return ""
+}

@@ -1,0 +1,283 @@
+package gemini
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// contentKeys are the members of a part that hold its content. By the schema a
+// part has one of them; in practice text and functionCall come together.
+var contentKeys = []string{"text", "functionCall", "functionResponse", "inlineData", "fileData",
+	"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
+
+// siblingKeys may stand beside the content of a part.
+var siblingKeys = []string{"videoMetadata", "partMetadata", "mediaResolution"}
+
+// partReader turns the wire parts of one content into neutral parts and numbers
+// its calls.
+type partReader struct {
+	request    bool // functionResponse parts are results
+	malformed  bool // the provider calls the calls of this turn malformed: they never run
+	calls      int
+	unfinished int
+	warnings   []codecs.Warning
+}
+
+func (rd *partReader) warn(code, pointer, format string, args ...any) {
+	rd.warnings = append(rd.warnings, codecs.Warnf(code, pointer, format, args...))
+}
+
+// readAll reads the parts of a content.
+func (rd *partReader) readAll(parts []jsonx.Value, pointer string) []codecs.Part {
+	var out []codecs.Part
+	for i, v := range parts {
+		out = append(out, rd.read(v, fmt.Sprintf("%s/%d", pointer, i))...)
+	}
+	return out
+}
+
+// read reads one wire part: none, one, or one neutral part for each content
+// member in it.
+func (rd *partReader) read(v jsonx.Value, pointer string) []codecs.Part {
+	if !v.IsObject() {
+		if !v.Defined() {
+			return nil
+		}
+		return []codecs.Part{{Kind: codecs.Opaque, Type: "part", Extra: v.Raw()}}
+	}
+	var content []jsonx.Member
+	var extra []jsonx.Member
+	unknown := ""
+	for _, m := range v.Members() {
+		key := camel(m.Key)
+		switch {
+		case key == "thought" || key == "thoughtSignature" || !m.Value.Defined():
+		case slices.Contains(contentKeys, key):
+			content = addMember(content, key, m)
+		default:
+			if unknown == "" && !slices.Contains(siblingKeys, key) {
+				unknown = m.Key
+			}
+			extra = append(extra, m)
+		}
+	}
+	signature, thought := field(v, "thoughtSignature").Str(), field(v, "thought").Bool()
+	if len(content) == 0 {
+		switch {
+		case unknown != "":
+			return []codecs.Part{{Kind: codecs.Opaque, Type: unknown, Signature: signature, Extra: v.Raw()}}
+		case signature == "" && !thought && extra == nil:
+			return nil // {} or {"thought":false}: there is nothing in it
+		}
+		// A signature alone stands on an empty text.
+		content = []jsonx.Member{{Key: "text", Value: jsonx.Of([]byte(`""`))}}
+	}
+	var out []codecs.Part
+	for _, m := range content {
+		whole := v.Raw()
+		if len(content) > 1 {
+			whole = (&jsonx.Fields{}).Set(m.Key, m.Value.Raw()).Raw()
+		}
+		if p, ok := rd.member(m, whole, thought, pointer+"/"+m.Key); ok {
+			out = append(out, p)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	// The signature belongs to the call when there is one.
+	owner := &out[len(out)-1]
+	for i := range out {
+		if out[i].Kind == codecs.CallKind {
+			owner = &out[i]
+		}
+	}
+	if owner.Kind == codecs.CallKind {
+		owner.Call.Signature = signature
+	} else {
+		owner.Signature = signature
+	}
+	if !wholeBlock(owner.Kind) {
+		owner.Extra = object(extra)
+	}
+	return out
+}
+
+// without returns the members of an object but for the named ones, in either
+// spelling.
+func without(v jsonx.Value, names ...string) []jsonx.Member {
+	var out []jsonx.Member
+	for _, m := range v.Members() {
+		if !slices.Contains(names, camel(m.Key)) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// object builds an object of members with distinct keys, nil of none. It is
+// linear in their number, which a sender chooses.
+func object(members []jsonx.Member) codecs.Raw {
+	if len(members) == 0 {
+		return nil
+	}
+	out := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, jsonx.Quote(m.Key)...), ':'), m.Value.Raw()...)
+	}
+	return append(out, '}')
+}
+
+// addMember adds a content member under its camelCase name. Of a member in both
+// spellings the camelCase one counts, as in field.
+func addMember(content []jsonx.Member, key string, m jsonx.Member) []jsonx.Member {
+	for i := range content {
+		if content[i].Key == key {
+			if m.Key == key {
+				content[i].Value = m.Value
+			}
+			return content
+		}
+	}
+	return append(content, jsonx.Member{Key: key, Value: m.Value})
+}
+
+// wholeBlock tells whether Extra of a part holds the block itself.
+func wholeBlock(k codecs.Kind) bool {
+	return k == codecs.Server || k == codecs.Client || k == codecs.Opaque
+}
+
+func (rd *partReader) member(m jsonx.Member, whole codecs.Raw, thought bool, pointer string) (codecs.Part, bool) {
+	opaque := codecs.Part{Kind: codecs.Opaque, Type: m.Key, Extra: whole}
+	v := m.Value
+	switch m.Key {
+	case "text":
+		text, ok := v.Text()
+		if !ok {
+			return opaque, true
+		}
+		if thought {
+			return codecs.Part{Kind: codecs.Reasoning, Text: text}, true
+		}
+		return codecs.Part{Kind: codecs.Text, Text: text}, true
+	case "functionCall":
+		return rd.call(v, opaque, pointer)
+	case "functionResponse":
+		if !rd.request || !v.IsObject() {
+			return opaque, true
+		}
+		return codecs.Part{Kind: codecs.ResultKind, Result: rd.result(v, pointer)}, true
+	case "inlineData", "fileData":
+		if !v.IsObject() || thought { // an image of the thinking is no image of the answer
+			return opaque, true
+		}
+		return codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{
+			MIME: field(v, "mimeType").Str(), URI: field(v, "fileUri").Str(),
+			Name: field(v, "displayName").Str(), Data: v.Get("data").Str(),
+		}}, true
+	default:
+		return codecs.Part{Kind: codecs.Server, Type: m.Key, ID: token(v.Get("id")), Extra: whole}, true
+	}
+}
+
+// call reads a functionCall. One without a name is no call; one of a turn that
+// the provider calls malformed is kept but never runs.
+func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (codecs.Part, bool) {
+	if rd.malformed {
+		return opaque, true
+	}
+	name := v.Get("name").Str()
+	cut := field(v, "willContinue").Bool()
+	if name == "" {
+		if cut {
+			rd.unfinished++
+			return codecs.Part{}, false
+		}
+		rd.warn(codecs.WarnCallNameless, pointer, "a functionCall without a name is no call; it was left out")
+		return codecs.Part{}, false
+	}
+	c := &codecs.ToolCall{Pos: rd.calls, ID: token(v.Get("id")), Name: name, Cut: cut}
+	rd.calls++
+	c.Extra = object(without(v, "id", "name", "args", "willContinue"))
+	rd.warnings = append(rd.warnings, codecs.ReadArguments(c, v.Get("args"), pointer+"/args")...)
+	return codecs.Part{Kind: codecs.CallKind, Call: c}, true
+}
+
+// result reads a functionResponse back into MCP form. The keys result, output
+// and error are conventions for plain text; any other object is structured
+// content.
+func (rd *partReader) result(v jsonx.Value, pointer string) *codecs.ToolResult {
+	r := &codecs.ToolResult{Pos: -1, ID: token(v.Get("id")), Name: v.Get("name").Str(), Content: []codecs.Raw{}}
+	response := v.Get("response")
+	addText := func(s string) {
+		if s != "" {
+			r.Content = append(r.Content, codecs.TextBlock(s))
+		}
+	}
+	switch {
+	case response.IsObject():
+		members := response.Members()
+		text, plain := "", false
+		if len(members) == 1 {
+			text, plain = members[0].Value.Text()
+		}
+		switch {
+		case plain && members[0].Key == "result":
+			addText(text)
+		case plain && (members[0].Key == "output" || members[0].Key == "error"):
+			// Both: the text for other dialects, the object for this one.
+			addText(text)
+			r.Structured, r.IsError = response.Raw(), members[0].Key == "error"
+		case len(members) > 0:
+			r.Structured = response.Raw()
+		}
+	case response.Kind() == jsonx.String:
+		addText(response.Str())
+	case response.Defined():
+		r.Structured = response.Raw()
+	}
+	for _, part := range list(v.Get("parts")) {
+		r.Content = append(r.Content, mcpBlock(part))
+	}
+	for _, m := range v.Members() {
+		switch camel(m.Key) {
+		case "id", "name", "response", "parts":
+		default:
+			rd.warn(codecs.WarnLossy, pointer+"/"+jsonx.Token(m.Key), "%s of a functionResponse has no neutral form", m.Key)
+		}
+	}
+	return r
+}
+
+// fileDataMark in the _meta of a resource link says that it was a fileData part
+// of a function response. Such a link goes out in that form again; any other
+// link is a line of text, since the provider may not reach it.
+const fileDataMark = "conform/fileData"
+
+// mcpBlock reads one part of a multimodal function response as an MCP block.
+func mcpBlock(part jsonx.Value) codecs.Raw {
+	var out jsonx.Fields
+	if d := field(part, "inlineData"); d.IsObject() {
+		mime, name := field(d, "mimeType").Str(), field(d, "displayName").Str()
+		typ := mediaType(mime)
+		if typ == "image" || typ == "audio" {
+			return out.Str("type", typ).Str("data", d.Get("data").Str()).Str("mimeType", mime).Raw()
+		}
+		var res jsonx.Fields
+		res.Str("uri", name).Str("mimeType", mime).Str("blob", d.Get("data").Str())
+		return out.Str("type", "resource").Set("resource", res.Raw()).Raw()
+	}
+	if d := field(part, "fileData"); d.IsObject() {
+		var meta jsonx.Fields
+		return out.Str("type", "resource_link").Str("name", field(d, "displayName").Str()).
+			Str("uri", field(d, "fileUri").Str()).Str("mimeType", field(d, "mimeType").Str()).
+			Set("_meta", meta.Bool(fileDataMark, true).Raw()).Raw()
+	}
+	return part.Raw()
+}

@@ -1,0 +1,185 @@
+package gemini
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// resultImages are the image types that a function response takes. GIF is not
+// among them. Source: multimodal function responses, Gemini 3.
+var resultImages = []string{"image/png", "image/jpeg", "image/webp"}
+
+// promptImages are the image types that a prompt takes.
+var promptImages = []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}
+
+// mediaMode tells how one item of a result travels: native, placeholder or
+// follow_up; "" for items that are no payload.
+func mediaMode(it codecs.Item, p codecs.Profile) string {
+	if it.Kind != codecs.ItemBlob {
+		return ""
+	}
+	mode := ""
+	switch {
+	case it.Data == "":
+		return codecs.MediaPlaceholder
+	case slices.Contains(resultImages, it.MIME):
+		mode = p.ResultImages
+	case it.MIME == codecs.PDFMIME:
+		mode = p.ResultPDF
+	default:
+		return codecs.MediaPlaceholder
+	}
+	if mode == "" {
+		return codecs.MediaNative
+	}
+	return mode
+}
+
+// encodeResult builds one functionResponse part. followUp holds the parts of
+// the user content that comes after all responses, for models that take no media
+// inside a response. id is the wire spelling of the call's id, nil for none.
+//
+// response is the structured content when that is an object, else
+// {"result": text}. Native media leave the text; every other payload is a
+// placeholder line in it. Beside structured content, which has no room for
+// lines, what is not text stands under a key of its own.
+func encodeResult(r codecs.ToolResult, id codecs.Raw, p codecs.Profile, pointer string) (part codecs.Raw, followUp []codecs.Raw, warnings []codecs.Warning) {
+	items := codecs.ReadItems(r.Content)
+	structured := jsonx.Of(r.Structured)
+	var lines, beside []string
+	var native []codecs.Raw
+	for _, it := range items {
+		if part := filePart(it, p); part != nil {
+			native = append(native, part)
+			continue
+		}
+		mode := mediaMode(it, p)
+		switch mode {
+		case codecs.MediaNative:
+			native = append(native, inlinePart(it.MIME, it.Data, ""))
+			continue
+		case codecs.MediaFollowUp:
+			var label jsonx.Fields
+			followUp = append(followUp, label.Str("text", it.Placeholder()+" from "+r.Name+":").Raw(), inlinePart(it.MIME, it.Data, ""))
+			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaFollowUp, pointer, "%s goes out after the results", it.Placeholder()))
+		case codecs.MediaPlaceholder:
+			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder()))
+		}
+		if it.Kind == codecs.ItemNative {
+			warnings = append(warnings, nativeWarning(it, pointer))
+		}
+		lines = append(lines, it.String())
+		if it.Kind != codecs.ItemText {
+			beside = append(beside, it.String())
+		} else if structured.IsObject() && !covers(structured, it.Text) {
+			warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, pointer,
+				"text of the result differs from its structured content, which is sent in its place"))
+		}
+	}
+	var response jsonx.Fields
+	var raw codecs.Raw
+	switch {
+	case structured.IsObject() && len(beside) == 0:
+		raw = structured.Raw()
+	case structured.IsObject():
+		raw = response.Merge(structured.Raw()).Str(freeKey(structured), strings.Join(beside, "\n")).Raw()
+	case len(items) == 0:
+		raw = response.Str(textKey(r, p), codecs.StructuredText(r)).Raw()
+	default:
+		raw = response.Str(textKey(r, p), strings.Join(lines, "\n")).Raw()
+	}
+	var fr, out jsonx.Fields
+	fr.Set("id", id).Str("name", r.Name).Set("response", raw)
+	if len(native) > 0 {
+		fr.Set("parts", jsonx.List(native...))
+	}
+	return out.Set("functionResponse", fr.Raw()).Raw(), followUp, warnings
+}
+
+// textKey names the member of response that holds the text.
+func textKey(r codecs.ToolResult, p codecs.Profile) string {
+	if r.IsError && p.ErrorKey != "" {
+		return p.ErrorKey
+	}
+	return "result"
+}
+
+// nativeWarning reports a block in another dialect's form that goes out as text.
+func nativeWarning(it codecs.Item, pointer string) codecs.Warning {
+	if it.Type == "image" {
+		return codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder())
+	}
+	return codecs.Warnf(codecs.WarnDocumentAsText, pointer, "a %s block goes out as its text", it.Type)
+}
+
+// covers tells whether structured content says what a text block says: the text
+// is its JSON, or the value of one of its members.
+func covers(structured jsonx.Value, text string) bool {
+	if text == "" || jsonx.Equal(structured.Raw(), []byte(text)) {
+		return true
+	}
+	for _, m := range structured.Members() {
+		if s, ok := m.Value.Text(); ok && s == text {
+			return true
+		}
+	}
+	return false
+}
+
+// freeKey names a member that an object does not have yet.
+func freeKey(v jsonx.Value) string {
+	key := "result"
+	for v.Get(key).Exists() {
+		key += "_content"
+	}
+	return key
+}
+
+// filePart is the fileData part of a link that was one before, nil for others
+// and for a model that takes no media inside a response.
+func filePart(it codecs.Item, p codecs.Profile) codecs.Raw {
+	v := jsonx.Of(it.Raw)
+	if it.Type != "resource_link" || !v.Get("_meta").Get(fileDataMark).Bool() {
+		return nil
+	}
+	mode := p.ResultImages
+	if it.MIME == codecs.PDFMIME {
+		mode = p.ResultPDF
+	}
+	if mode != "" && mode != codecs.MediaNative {
+		return nil
+	}
+	return filePartOf(it.MIME, it.URI, v.Get("name").Str())
+}
+
+// filePartOf builds {"fileData":{...}}.
+func filePartOf(mime, uri, name string) codecs.Raw {
+	var d, out jsonx.Fields
+	if mime != "" {
+		d.Str("mimeType", mime)
+	}
+	d.Str("fileUri", uri)
+	if name != "" {
+		d.Str("displayName", name)
+	}
+	return out.Set("fileData", d.Raw()).Raw()
+}
+
+// inlinePart builds {"inlineData":{...}}.
+func inlinePart(mime, data, name string) codecs.Raw {
+	var d, out jsonx.Fields
+	d.Str("mimeType", mime).Str("data", codecs.StripSpace(data))
+	if name != "" {
+		d.Str("displayName", name)
+	}
+	return out.Set("inlineData", d.Raw()).Raw()
+}
+
+// mediaType is the part of a MIME type before the slash.
+func mediaType(mime string) string {
+	typ, _, _ := strings.Cut(mime, "/")
+	return typ
+}

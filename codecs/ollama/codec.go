@@ -1,0 +1,212 @@
+// Package ollama is the codec of Ollama's native chat wire, POST /api/chat.
+//
+// What sets it apart from chat completions: content is a string only, call
+// arguments are an object in both directions, ids are optional, images are
+// raw base64 in a list of their own on any role, reasoning is the key
+// thinking, and there is no tool choice and no parallel-calls knob.
+package ollama
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/tags"
+)
+
+// Codec is the ollama codec. Its zero value is ready for use.
+type Codec struct{}
+
+var _ codecs.Full = Codec{}
+
+// Dialect returns codecs.Ollama.
+func (Codec) Dialect() codecs.Dialect { return codecs.Ollama }
+
+// Endpoint is /api/chat below the server's root; the stream flag travels in
+// the body.
+func (Codec) Endpoint(string, bool) string { return "/api/chat" }
+
+// Match tells whether a path is the chat route, with or without /api and
+// behind any prefix. /v1/chat is no route of this wire.
+func (Codec) Match(path string) (model string, stream, ok bool) {
+	path, _, _ = strings.Cut(path, "?")
+	path = strings.TrimRight(path, "/")
+	return "", false, strings.HasSuffix(path, "/chat") && !strings.HasSuffix(path, "/v1/chat")
+}
+
+// finishes maps done_reason. Ollama reports stop for a turn with calls; load
+// and unload answer requests that only load or unload a model.
+var finishes = map[string]string{
+	"stop":   codecs.FinishStop,
+	"length": codecs.FinishLength,
+	"load":   codecs.FinishStop,
+	"unload": codecs.FinishStop,
+}
+
+// imagePrefixes tell the type of an image from the start of its base64 text,
+// since this wire carries none.
+var imagePrefixes = []struct{ prefix, mime string }{
+	{"iVBORw0KGgo", "image/png"},
+	{"/9j/", "image/jpeg"},
+	{"R0lGOD", "image/gif"},
+	{"UklGR", "image/webp"},
+}
+
+func imageMIME(data string) string {
+	for _, p := range imagePrefixes {
+		if strings.HasPrefix(data, p.prefix) {
+			return p.mime
+		}
+	}
+	return anyImage
+}
+
+// anyImage stands for the type of an image that its bytes do not tell.
+const anyImage = "image/*"
+
+// message is one wire message, read for Reply and ParseRequest alike, so that
+// the echo of a turn parses to what the reply gave.
+type message struct {
+	parts    []codecs.Part
+	warnings []codecs.Warning
+	calls    int
+}
+
+// readAssistant reads thinking, content, images and calls, in this order: the
+// server sends them so in a stream.
+func readAssistant(v jsonx.Value, at string, p codecs.Profile) message {
+	var m message
+	text := contentText(v.Get("content"))
+	native := ""
+	for _, key := range reasoningFields(p) {
+		if native = v.Get(key).Str(); native != "" {
+			break
+		}
+	}
+	body, tagged := splitThink(text, p)
+	if native != "" && !tagged { // thinking in tags takes the place of the field
+
+		m.parts = append(m.parts, codecs.Part{Kind: codecs.Reasoning, Text: native})
+	}
+	m.parts = append(m.parts, body...)
+	m.parts = append(m.parts, images(v.Get("images"))...)
+	for i, c := range v.Get("tool_calls").Items() {
+		call, warnings := readCall(c, fmt.Sprintf("%s/tool_calls/%d", at, i))
+		m.warnings = append(m.warnings, warnings...)
+		if call == nil {
+			continue
+		}
+		call.Pos = m.calls
+		m.calls++
+		m.parts = append(m.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
+	}
+	return m
+}
+
+func reasoningFields(p codecs.Profile) []string {
+	if p.ReasoningFields != nil {
+		return p.ReasoningFields
+	}
+	return []string{"thinking"}
+}
+
+// splitThink turns text into parts, thinking in place. tagged tells whether the
+// tags held any thinking.
+func splitThink(text string, p codecs.Profile) (parts []codecs.Part, tagged bool) {
+	tag := p.ThinkTag
+	switch tag {
+	case "":
+		tag = "think"
+	case "none":
+		if text == "" {
+			return nil, false
+		}
+		return []codecs.Part{{Kind: codecs.Text, Text: text}}, false
+	}
+	segments, _ := tags.SplitThink(text, tag)
+	for _, s := range segments {
+		switch {
+		case s.Text == "":
+		case s.Think:
+			tagged = true
+			parts = append(parts, codecs.Part{Kind: codecs.Reasoning, Text: s.Text})
+		default:
+			parts = append(parts, codecs.Part{Kind: codecs.Text, Text: s.Text})
+		}
+	}
+	return parts, tagged
+}
+
+// contentText reads content. The wire knows strings only; a list, as a foreign
+// client sends it, is read by its text parts.
+func contentText(v jsonx.Value) string {
+	if v.Kind() != jsonx.Array {
+		return v.Str()
+	}
+	var b strings.Builder
+	for _, item := range v.Items() {
+		if s, ok := item.Text(); ok {
+			b.WriteString(s)
+		} else {
+			b.WriteString(item.Get("text").Str())
+		}
+	}
+	return b.String()
+}
+
+func images(v jsonx.Value) []codecs.Part {
+	var out []codecs.Part
+	for _, item := range v.Items() {
+		if data, ok := item.Text(); ok {
+			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: imageMIME(data), Data: data}})
+		}
+	}
+	return out
+}
+
+// nameOf returns the name of a raw call, "" for a structure that is no call.
+func nameOf(v jsonx.Value) string { return v.Path("function", "name").Str() }
+
+// readCall reads one entry of tool_calls; nil for one without a name.
+func readCall(v jsonx.Value, at string) (*codecs.ToolCall, []codecs.Warning) {
+	name := nameOf(v)
+	if name == "" {
+		return nil, []codecs.Warning{codecs.Warnf(codecs.WarnCallNameless, at, "entry of tool_calls has no function name; it is no call")}
+	}
+	call := &codecs.ToolCall{ID: idOf(v), Name: name}
+	warnings := codecs.ReadArguments(call, v.Path("function", "arguments"), at+"/function/arguments")
+	call.Extra = object(v.Members(), "id", "type", "function")
+	return call, warnings
+}
+
+// idOf reads an id; a number, which no server of this wire sends but a foreign
+// one may, is read by its spelling.
+func idOf(v jsonx.Value) string {
+	id := v.Get("id")
+	if id.Kind() == jsonx.Number {
+		return string(id.Raw())
+	}
+	return id.Str()
+}
+
+// object builds an object of members, those under the keys of without left out;
+// nil when nothing is left. It takes one pass, whatever the number of members.
+func object(members []jsonx.Member, without ...string) codecs.Raw {
+	var out []byte
+	for _, m := range members {
+		if slices.Contains(without, m.Key) {
+			continue
+		}
+		sep := byte(',')
+		if out == nil {
+			sep = '{'
+		}
+		out = append(append(append(append(out, sep), jsonx.Quote(m.Key)...), ':'), m.Value.Raw()...)
+	}
+	if out == nil {
+		return nil
+	}
+	return append(out, '}')
+}

@@ -1,0 +1,211 @@
+package ollama
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// echoKeys are what goes back of a turn. images are there for models that make
+// some.
+var echoKeys = []string{"role", "content", "thinking", "images", "tool_calls", "extra_content"}
+
+// Continue echoes the message of the turn, then one
+// {"role":"tool","tool_name","tool_call_id"?,"content","images"?} for each
+// result. Arguments that came as an object go back byte for byte; those that
+// came as anything else go back as the object they hold, or as {}, since the
+// server refuses a string. Ids are optional: none is made, but an id that the
+// caller gave to the result of a call without one goes into both.
+func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Profile) ([]codecs.Raw, []codecs.Warning, error) {
+	root, err := parse(r.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	msg := root.Get("message")
+	if !msg.IsObject() {
+		return nil, nil, &codecs.DecodeError{Dialect: codecs.Ollama, Pointer: "/message", Offset: -1, Err: errNoMessage}
+	}
+	byPos, err := codecs.ResultsByPos(r.Calls(), results)
+	if err != nil {
+		return nil, nil, fmt.Errorf("ollama: %w", err)
+	}
+	e := echo{byPos: byPos}
+	calls := e.calls(msg.Get("tool_calls"))
+	keys := p.EchoKeys
+	if keys == nil {
+		keys = append(append([]string(nil), echoKeys...), p.ReasoningFields...)
+	}
+	var f jsonx.Fields
+	if !msg.Get("role").Exists() {
+		f.Str("role", "assistant")
+	}
+	for _, m := range msg.Members() {
+		switch {
+		case !slices.Contains(keys, m.Key):
+		case p.ReasoningEcho == codecs.EchoRefused && slices.Contains(reasoningFields(p), m.Key):
+			e.warn(codecs.WarnReasoningDropped, "/message/"+jsonx.Token(m.Key), "this engine refuses reasoning in the history")
+		case m.Key == "tool_calls" && m.Value.IsArray():
+			if len(calls) > 0 {
+				f.Set(m.Key, jsonx.List(calls...))
+			}
+		default:
+			f.Set(m.Key, m.Value.Raw())
+		}
+	}
+	out := []codecs.Raw{f.Raw()}
+	msgs, warnings := resultMessages(e.answers, p, "/message/tool_calls")
+	return append(out, msgs...), append(e.warnings, warnings...), nil
+}
+
+// echo picks the calls that go back and the results that answer them.
+type echo struct {
+	byPos    map[int]codecs.ToolResult
+	answers  []codecs.ToolResult
+	warnings []codecs.Warning
+}
+
+func (e *echo) warn(code, at, format string, args ...any) {
+	e.warnings = append(e.warnings, codecs.Warnf(code, at, format, args...))
+}
+
+func (e *echo) calls(list jsonx.Value) []codecs.Raw {
+	var out []codecs.Raw
+	ids := map[string]bool{}
+	pos := -1
+	for i, v := range list.Items() {
+		at := fmt.Sprintf("/message/tool_calls/%d", i)
+		call, _ := readCall(v, at)
+		if call == nil {
+			continue
+		}
+		pos++
+		result, answered := e.byPos[pos]
+		if !answered && len(e.byPos) > 0 {
+			e.warn(codecs.WarnCallDropped, at, "call %d of %s has no result and leaves the echo", pos, call.Name)
+			continue
+		}
+		id := call.ID
+		var f jsonx.Fields
+		if id == "" && result.ID != "" {
+			id = result.ID
+			f.Str("id", id)
+		}
+		if id != "" && ids[id] {
+			e.warn(codecs.WarnIDRepeated, at, "id %q stands for two calls of this turn", id)
+		}
+		ids[id] = true
+		args := v.Path("function", "arguments")
+		keep := args.IsObject() || !args.Defined()
+		raw := v.Raw()
+		if members := v.Members(); !keep || f.Has("id") {
+			for i, m := range members {
+				if m.Key == "function" && !keep {
+					members[i].Value = jsonx.Of(withArguments(m.Value, call.Arguments))
+				}
+			}
+			if f.Has("id") {
+				kept := slices.DeleteFunc(members, func(m jsonx.Member) bool { return m.Key == "id" })
+				members = append(jsonx.Of(f.Raw()).Members(), kept...)
+			}
+			raw = object(members)
+		}
+		if call.Arguments == nil {
+			e.warnings = append(e.warnings, emptied(*call, at))
+			result = codecs.RefusedArguments(*call, result)
+		}
+		out = append(out, raw)
+		if answered {
+			result.ID, result.Name = id, call.Name
+			e.answers = append(e.answers, result)
+		}
+	}
+	return out
+}
+
+// withArguments is the function object with other arguments.
+func withArguments(fn jsonx.Value, args codecs.Raw) codecs.Raw {
+	if args == nil {
+		args = codecs.Raw("{}")
+	}
+	members := fn.Members()
+	for i, m := range members {
+		if m.Key == "arguments" {
+			members[i].Value = jsonx.Of(args)
+		}
+	}
+	return object(members)
+}
+
+// resultMessages encodes results, one message each, and the message with their
+// images after all of them where the profile wants that.
+func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([]codecs.Raw, []codecs.Warning) {
+	var out, followUp []codecs.Raw
+	var names []string
+	var warnings []codecs.Warning
+	for _, r := range results {
+		content, imgs, moved := resultContent(r, p)
+		var f jsonx.Fields
+		f.Str("role", "tool").Str("tool_name", r.Name)
+		if r.ID != "" {
+			f.Str("tool_call_id", r.ID)
+		}
+		f.Str("content", content)
+		if len(imgs) > 0 && !moved {
+			f.Set("images", jsonx.List(imgs...))
+		}
+		out = append(out, f.Raw())
+		if moved && len(imgs) > 0 {
+			followUp = append(followUp, imgs...)
+			names = append(names, r.Name)
+		}
+		for _, it := range codecs.ReadItems(r.Content) {
+			_, img := resultImage(it)
+			switch {
+			case it.Kind != codecs.ItemBlob && !(it.Kind == codecs.ItemNative && it.Data != ""):
+			case img && p.ResultImages == codecs.MediaNative:
+			case it.Type == "document" && it.MIME != codecs.PDFMIME:
+			case img && moved:
+				warnings = append(warnings, codecs.Warnf(codecs.WarnMediaFollowUp, at, "%s", it.Placeholder()))
+			default:
+				warnings = append(warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, at, "%s", it.Placeholder()))
+			}
+		}
+	}
+	if len(followUp) > 0 {
+		var f jsonx.Fields
+		text := "Images from the tool results above, in order: " + strings.Join(names, ", ")
+		out = append(out, f.Str("role", "user").Str("content", text).Set("images", jsonx.List(followUp...)).Raw())
+	}
+	return out, warnings
+}
+
+// resultContent is the text of a result and the images that travel beside it,
+// in the tool message itself or, when moved, in a user message after all
+// results. A moved image leaves its placeholder in the text.
+func resultContent(r codecs.ToolResult, p codecs.Profile) (content string, imgs []codecs.Raw, moved bool) {
+	moved = p.ResultImages == codecs.MediaFollowUp
+	if len(r.Content) == 0 || (p.ResultImages != codecs.MediaNative && !moved) {
+		return codecs.ResultText(r), nil, false
+	}
+	var rest []codecs.Item
+	for _, it := range codecs.ReadItems(r.Content) {
+		data, ok := resultImage(it)
+		if ok {
+			imgs = append(imgs, jsonx.Quote(data))
+		}
+		if !ok || moved {
+			rest = append(rest, it)
+		}
+	}
+	return codecs.ItemsText(rest), imgs, moved
+}
+
+// resultImage returns the raw base64 of an item that is an image.
+func resultImage(it codecs.Item) (string, bool) {
+	data := codecs.StripSpace(it.Data)
+	ok := data != "" && (codecs.ImageMIME(it.MIME) || it.MIME == anyImage) && (it.Kind == codecs.ItemBlob || it.Kind == codecs.ItemNative && it.Type == "image")
+	return data, ok
+}

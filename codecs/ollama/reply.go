@@ -1,0 +1,174 @@
+package ollama
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+var (
+	errStream    = errors.New("response is a stream of JSON lines, not one reply: ask with stream false, or read it as a stream")
+	errNoMessage = errors.New("response contained no message")
+)
+
+// Reply decodes {"model","message":{"role","content","thinking"?,"tool_calls"?},
+// "done","done_reason"?,"prompt_eval_count"?,"eval_count"?}. An error inside a
+// 200, {"error":"text"}, is a *codecs.ProviderError. A body of several JSON
+// lines is a stream and gives a *codecs.DecodeError that says so.
+func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
+	root, err := parse(body)
+	if err != nil {
+		return codecs.Reply{}, err
+	}
+	if e := root.Get("error"); e.Defined() && root.IsObject() {
+		pe := readError(root)
+		pe.Status, pe.Body, pe.Prefix = 200, body, "response carried an error: "
+		pe.Kind = codecs.ErrorKind(200, pe.Code, pe.Message)
+		return codecs.Reply{}, pe
+	}
+	msg := root.Get("message")
+	if !msg.IsObject() {
+		return codecs.Reply{}, &codecs.DecodeError{Dialect: codecs.Ollama, Pointer: "/message", Offset: -1, Err: errNoMessage}
+	}
+	m := readAssistant(msg, "/message", p)
+	r := codecs.Reply{Model: root.Get("model").Str(), Parts: m.parts, Warnings: m.warnings, Body: body}
+	r.RawFinish = root.Get("done_reason").Str()
+	r.Finish = finishes[r.RawFinish]
+	if r.Finish == "" && r.RawFinish != "" {
+		r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnUnknownFinish, "/done_reason", "done_reason %q is not known", r.RawFinish))
+	}
+	if r.Finish == codecs.FinishStop && m.calls > 0 {
+		r.Finish = codecs.FinishToolCalls
+	}
+	r.Usage = readUsage(root)
+	return r, nil
+}
+
+// parse is ParseBody, with a body of several JSON lines told apart from one
+// that is broken.
+func parse(body []byte) (jsonx.Value, error) {
+	root, err := codecs.ParseBody(codecs.Ollama, body)
+	var de *codecs.DecodeError
+	if errors.As(err, &de) && de.Offset > 0 && de.Offset < int64(len(body)) && body[de.Offset] == '{' {
+		if first, e := jsonx.Parse(body[:de.Offset]); e == nil && first.IsObject() {
+			return root, &codecs.DecodeError{Dialect: codecs.Ollama, Offset: de.Offset, Err: errStream}
+		}
+	}
+	return root, err
+}
+
+// readUsage reads the token counts. The server leaves out a count of 0.
+func readUsage(root jsonx.Value) *codecs.Usage {
+	in, out := root.Get("prompt_eval_count"), root.Get("eval_count")
+	if !in.Exists() && !out.Exists() {
+		return nil
+	}
+	var u codecs.Usage
+	u.Input, _ = in.Int()
+	u.Output, _ = out.Int()
+	return &u
+}
+
+// RawCalls returns the entries of message.tool_calls that have a name.
+func (Codec) RawCalls(body []byte, _ codecs.Profile) []codecs.Raw {
+	root, err := codecs.ParseBody(codecs.Ollama, body)
+	if err != nil {
+		return nil
+	}
+	var out []codecs.Raw
+	for _, c := range root.Path("message", "tool_calls").Items() {
+		if nameOf(c) != "" {
+			out = append(out, c.Raw())
+		}
+	}
+	return out
+}
+
+// ExtractCall reads {"id"?,"function":{"name","arguments"}}. arguments is nil
+// when they do not decode to an object.
+func (Codec) ExtractCall(raw codecs.Raw) (name string, arguments codecs.Raw, ok bool) {
+	v, err := jsonx.Parse(raw)
+	if err != nil {
+		return "", nil, false
+	}
+	call, _ := readCall(v, "")
+	if call == nil {
+		return "", nil, false
+	}
+	return call.Name, call.Arguments, true
+}
+
+// TextContent returns message.content without thinking.
+func (c Codec) TextContent(body []byte, p codecs.Profile) string {
+	if r, err := c.Reply(body, p); err == nil {
+		return r.Text()
+	}
+	root, err := codecs.ParseBody(codecs.Ollama, body)
+	if err != nil {
+		return ""
+	}
+	parts, _ := splitThink(contentText(root.Path("message", "content")), p)
+	return codecs.Reply{Parts: parts}.Text()
+}
+
+// RenderReply encodes r as the server does with stream false. The wire has one
+// order, thinking, content, calls; parts that stand in another are regrouped
+// with a warning. Arguments that are no object go out as a string, the form of
+// older and foreign servers.
+func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+	msg, warnings := assistantMessage(r.Parts, renderReply, p)
+	for i := range warnings {
+		warnings[i].Pointer = "/message"
+	}
+	finish := r.RawFinish
+	if finish == "" || (r.Finish != "" && finishes[finish] == "") {
+		var lossy bool
+		if finish, lossy = rawFinish(r.Finish); lossy {
+			warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "/done_reason", "this wire has no finish reason for %q; %q goes out", r.Finish, finish))
+		}
+	}
+	model := r.Model
+	if model == "" {
+		model = "model"
+	}
+	var usage codecs.Usage
+	if r.Usage != nil {
+		usage = *r.Usage
+	}
+	var f jsonx.Fields
+	f.Str("model", model).Str("created_at", "2026-01-01T00:00:00Z").Set("message", msg).Bool("done", true)
+	if finish != "" {
+		f.Str("done_reason", finish)
+	}
+	for _, key := range []string{"total_duration", "load_duration"} {
+		f.Int(key, 0)
+	}
+	f.Int("prompt_eval_count", usage.Input).Int("prompt_eval_duration", 0).Int("eval_count", usage.Output).Int("eval_duration", 0)
+	if usage.Cached != 0 || usage.CacheWrite != 0 || usage.Reasoning != 0 {
+		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "", "this wire counts input and output tokens only"))
+	}
+	if r.ID != "" {
+		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "", "this wire has no id of a reply"))
+	}
+	body := f.Raw()
+	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
+		return nil, nil, fmt.Errorf("ollama: reply: a raw value is not JSON: %w", err)
+	}
+	return body, warnings, nil
+}
+
+// rawFinish is the reverse of the finish table; lossy when stop has to stand in
+// for a reason that the wire lacks.
+func rawFinish(finish string) (raw string, lossy bool) {
+	switch finish {
+	case codecs.FinishStop, codecs.FinishToolCalls:
+		return "stop", false
+	case codecs.FinishLength:
+		return "length", false
+	case "":
+		return "", false
+	}
+	return "stop", true
+}

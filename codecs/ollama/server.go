@@ -1,0 +1,167 @@
+package ollama
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// ParseRequest decodes a chat request. The stream flag is true when the body
+// does not say otherwise, as on the server. Options other than num_predict and
+// unknown keys come back in Extra. A result answers the first open call of the
+// turn before it that has its id, or its name.
+func (Codec) ParseRequest(_ string, body []byte, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
+	root, err := codecs.ParseBody(codecs.Ollama, body)
+	if err != nil {
+		return codecs.Request{}, nil, err
+	}
+	fail := func(pointer string, err error) (codecs.Request, []codecs.Warning, error) {
+		return codecs.Request{}, nil, &codecs.DecodeError{Dialect: codecs.Ollama, Pointer: pointer, Offset: -1, Err: err}
+	}
+	if !root.IsObject() {
+		return fail("", fmt.Errorf("want a request object, got %s", root.Kind()))
+	}
+	msgs := root.Get("messages")
+	if msgs.Defined() && !msgs.IsArray() {
+		return fail("/messages", fmt.Errorf("want a list of messages, got %s", msgs.Kind()))
+	}
+	req := codecs.Request{Model: root.Get("model").Str(), Stream: true}
+	d := decoder{p: p}
+	for i, m := range msgs.Items() {
+		at := fmt.Sprintf("/messages/%d", i)
+		if !m.IsObject() {
+			return fail(at, fmt.Errorf("want a message object, got %s", m.Kind()))
+		}
+		d.message(m, at)
+	}
+	req.Messages = d.out
+	var extra []jsonx.Member
+	for _, m := range root.Members() {
+		switch m.Key {
+		case "model", "messages":
+		case "stream":
+			req.Stream = m.Value.Kind() != jsonx.Bool || m.Value.Bool()
+		case "tools":
+			if !m.Value.Defined() {
+				continue
+			}
+			tools, warnings, err := codecs.ParseTools(m.Value.Raw())
+			if err != nil {
+				return fail("/tools", err)
+			}
+			req.Tools, d.warnings = tools, append(d.warnings, warnings...)
+		case "options":
+			if rest := d.options(m.Value, &req); rest != nil {
+				extra = append(extra, jsonx.Member{Key: m.Key, Value: jsonx.Of(rest)})
+			}
+		default:
+			extra = append(extra, m)
+		}
+	}
+	req.Extra = object(extra)
+	return req, d.warnings, nil
+}
+
+// decoder turns wire messages into neutral ones.
+type decoder struct {
+	p        codecs.Profile
+	out      []codecs.Message
+	warnings []codecs.Warning
+	calls    []codecs.ToolCall // of the last assistant turn
+	answered map[int]bool      // ordinals of those that have a result
+}
+
+// options takes the token limit out; nil when nothing else is left. Limits
+// below 1 are modes of the server (no limit, fill the context) and stay.
+func (d *decoder) options(v jsonx.Value, req *codecs.Request) codecs.Raw {
+	if !v.IsObject() {
+		return v.Raw()
+	}
+	key := d.p.MaxTokensKey
+	if key == "" {
+		key = "num_predict"
+	}
+	if n, ok := v.Get(key).Int(); ok && n > 0 && n <= 1<<31 {
+		req.MaxTokens = int(n)
+		return object(v.Members(), key)
+	}
+	return v.Raw()
+}
+
+func (d *decoder) message(v jsonx.Value, at string) {
+	role := strings.ToLower(v.Get("role").Str())
+	if c := v.Get("content"); c.IsArray() || c.IsObject() {
+		d.warn(at+"/content", errors.New("content is no string; the server refuses that"))
+	}
+	switch role {
+	case "assistant":
+		m := readAssistant(v, at, d.p)
+		d.warnings = append(d.warnings, m.warnings...)
+		for i, c := range v.Get("tool_calls").Items() {
+			if a := c.Path("function", "arguments"); a.Defined() && !a.IsObject() {
+				d.warn(fmt.Sprintf("%s/tool_calls/%d/function/arguments", at, i), fmt.Errorf("arguments are %s and no object; the server refuses that", a.Kind()))
+			}
+		}
+		d.calls, d.answered = codecs.Reply{Parts: m.parts}.Calls(), map[int]bool{}
+		d.out = append(d.out, codecs.Message{Role: role, Parts: m.parts})
+		return
+	case "tool":
+		r := d.result(v)
+		d.out = append(d.out, codecs.Message{Role: role, Parts: []codecs.Part{{Kind: codecs.ResultKind, Result: &r}}})
+		return
+	case "developer":
+		role = "system"
+	case "system", "user":
+	default:
+		d.warnings = append(d.warnings, codecs.Warnf(codecs.WarnLossy, at+"/role", "role %q is read as user", role))
+		role = "user"
+	}
+	var parts []codecs.Part
+	if text := contentText(v.Get("content")); text != "" {
+		parts = append(parts, codecs.Part{Kind: codecs.Text, Text: text})
+	}
+	parts = append(parts, images(v.Get("images"))...)
+	d.out = append(d.out, codecs.Message{Role: role, Parts: parts})
+}
+
+func (d *decoder) warn(at string, err error) {
+	d.warnings = append(d.warnings, codecs.Warnf(codecs.WarnRequestForm, at, "%s", err))
+}
+
+func (d *decoder) result(v jsonx.Value) codecs.ToolResult {
+	r := codecs.ToolResult{Pos: -1, ID: v.Get("tool_call_id").Str(), Name: v.Get("tool_name").Str(), Content: []codecs.Raw{}}
+	if r.Name == "" {
+		r.Name = v.Get("name").Str()
+	}
+	if text := contentText(v.Get("content")); text != "" {
+		r.Content = append(r.Content, codecs.TextBlock(text))
+	}
+	for _, part := range images(v.Get("images")) {
+		var f jsonx.Fields
+		r.Content = append(r.Content, f.Str("type", "image").Str("data", part.Media.Data).Str("mimeType", part.Media.MIME).Raw())
+	}
+	at := d.find(func(c codecs.ToolCall) bool { return r.ID != "" && c.ID == r.ID })
+	if at < 0 {
+		at = d.find(func(c codecs.ToolCall) bool {
+			return r.Name != "" && c.Name == r.Name && (r.ID == "" || c.ID == "")
+		})
+	}
+	if at >= 0 {
+		r.Pos = d.calls[at].Pos
+		d.answered[r.Pos] = true
+	}
+	return r
+}
+
+// find returns the first call without a result that fits.
+func (d *decoder) find(fits func(codecs.ToolCall) bool) int {
+	for i, c := range d.calls {
+		if !d.answered[c.Pos] && fits(c) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,245 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// echoKeys are the message keys of an echo when the profile names none. Every
+// other key (refusal, annotations, audio) stays behind. Source: spec 2.5, rows
+// EN02 to EN08; extra_content carries the signature of Gemini's chat face.
+var echoKeys = []string{"role", "content", "reasoning_content", "reasoning", "reasoning_text", detailsKey, "tool_calls", "extra_content"}
+
+// Continue returns the assistant message, spliced from r.Body, and one tool
+// message for each result in the order of the calls, then a user message with
+// the media that the profile sends apart.
+func (c Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Profile) ([]codecs.Raw, []codecs.Warning, error) {
+	if len(r.Body) == 0 {
+		return nil, nil, errors.New("continue: the reply has no Body to echo; pass a Reply that came from Reply or Close")
+	}
+	root, err := codecs.ParseBody(c.Dialect(), r.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	choice := root.Get("choices").At(0)
+	if !choice.IsObject() {
+		return nil, nil, &codecs.DecodeError{Dialect: c.Dialect(), Pointer: "/choices", Offset: -1, Err: errNoChoices}
+	}
+	msg := choice.Get("message") // a choice that only says why it ended echoes as an empty turn
+	byPos, err := codecs.ResultsByPos(r.Calls(), results)
+	if err != nil {
+		return nil, nil, fmt.Errorf("continue: %w", err)
+	}
+	e := echo{msg: msg, profile: p, seed: digest(string(r.Body)), results: byPos, calls: map[int]codecs.ToolCall{}}
+	for _, call := range r.Calls() {
+		e.calls[call.Pos] = call
+	}
+	e.readCalls()
+	out := []codecs.Raw{e.message()}
+	out = append(out, e.answers...)
+	if follow := e.follow.message(); follow != nil {
+		out = append(out, follow)
+	}
+	return out, e.warnings, nil
+}
+
+// echo is one turn on its way back.
+type echo struct {
+	msg     jsonx.Value
+	profile codecs.Profile
+	seed    codecs.Raw // of made ids
+	results map[int]codecs.ToolResult
+	calls   map[int]codecs.ToolCall
+
+	kept     []codecs.Raw // entries of tool_calls
+	changed  bool         // kept is not tool_calls as it came
+	legacy   codecs.Raw   // function_call
+	answers  []codecs.Raw // tool messages
+	follow   followUps
+	warnings []codecs.Warning
+}
+
+func (e *echo) warn(code, pointer, format string, args ...any) {
+	e.warnings = append(e.warnings, codecs.Warnf(code, pointer, format, args...))
+}
+
+// readCalls walks tool_calls as Reply did, keeps the entries that stay in the
+// echo and writes their results. Without results every entry stays.
+func (e *echo) readCalls() {
+	all := len(e.results) == 0
+	pos := 0
+	seen := map[string]bool{}
+	for i, item := range e.msg.Get("tool_calls").Items() {
+		if all {
+			e.kept = append(e.kept, item.Raw())
+		}
+		if isCustom(item) && !all {
+			e.changed = true
+			e.warn(codecs.WarnCallDropped, fmt.Sprintf("/tool_calls/%d", i), "a custom call has no tool result and leaves the echo")
+		}
+		if !named(item) {
+			e.changed = e.changed || !all
+			continue
+		}
+		if id := callID(item); id != "" && !all {
+			if seen[id] {
+				e.warn(codecs.WarnIDRepeated, fmt.Sprintf("/tool_calls/%d/id", i), "the id %q stands for two calls", id)
+			}
+			seen[id] = true
+		}
+		if !all {
+			e.answer(item, pos, i)
+		}
+		pos++
+	}
+	fn := e.msg.Get("function_call")
+	if fn.Get("name").Str() == "" || pos > 0 {
+		return
+	}
+	e.legacy = fn.Raw()
+	if result, ok := e.results[0]; ok {
+		e.answerLegacy(fn, result)
+	}
+}
+
+// answer keeps one call and writes its result, or leaves both out.
+func (e *echo) answer(item jsonx.Value, pos, index int) {
+	ptr := fmt.Sprintf("/tool_calls/%d", index)
+	result, ok := e.results[pos]
+	if !ok {
+		e.changed = true
+		e.warn(codecs.WarnCallDropped, ptr, "call %d of %s has no result and leaves the echo", pos, item.Path("function", "name").Str())
+		return
+	}
+	id := callID(item)
+	wireID := item.Get("id").Raw()
+	if id == "" {
+		if id = result.ID; id == "" {
+			id = codecs.MadeID(e.seed, pos, "call_", e.profile.IDRule)
+			e.warn(codecs.WarnIDMade, ptr+"/id", "call %d came without an id; %s was made for it and its result", pos, id)
+		}
+		wireID = jsonx.Quote(id)
+		item = jsonx.Of(replaced(item, "id", wireID))
+		e.changed = true
+	}
+	if fn, emptied := e.emptied(item.Get("function"), pos, ptr); emptied {
+		item = jsonx.Of(replaced(item, "function", fn))
+		e.changed = true
+		if call := e.calls[pos]; call.ArgumentsErr != "" {
+			result = codecs.RefusedArguments(call, result)
+		}
+	}
+	e.kept = append(e.kept, item.Raw())
+	content, follow, warnings := resultContent(result, e.profile, fmt.Sprintf("/results/%d", pos))
+	e.warnings = append(e.warnings, warnings...)
+	e.follow.add(result, id, follow)
+	var m jsonx.Fields
+	e.answers = append(e.answers, m.Str("role", "tool").Set("tool_call_id", wireID).Set("content", content).Raw())
+}
+
+// answerLegacy answers a function_call, which has no id, in its own form.
+func (e *echo) answerLegacy(fn jsonx.Value, result codecs.ToolResult) {
+	if raw, emptied := e.emptied(fn, 0, "/function_call"); emptied {
+		e.legacy = raw
+		if call := e.calls[0]; call.ArgumentsErr != "" {
+			result = codecs.RefusedArguments(call, result)
+		}
+	}
+	content, follow, warnings := resultContent(result, e.profile, "/results/0")
+	e.warnings = append(e.warnings, warnings...)
+	e.follow.add(result, "", follow)
+	var m jsonx.Fields
+	e.answers = append(e.answers, m.Str("role", "function").Str("name", fn.Get("name").Str()).Set("content", content).Raw())
+}
+
+// emptied puts {} in the place of arguments that the engine refuses in the
+// history: undecodable ones, with a warning, and empty ones, which mean {}.
+func (e *echo) emptied(fn jsonx.Value, pos int, ptr string) (codecs.Raw, bool) {
+	if e.profile.UndecodableEcho != codecs.UndecodableEmpty {
+		return nil, false
+	}
+	call := e.calls[pos]
+	args := fn.Get("arguments")
+	blank := string(call.Arguments) == "{}" && (!args.Defined() || args.Kind() == jsonx.String && args.Str() != "{}")
+	switch {
+	case call.ArgumentsErr != "":
+		e.warn(codecs.WarnArgumentsEmptied, ptr+"/function/arguments", "the arguments of call %d do not decode (%s); they go back as {}", pos, call.ArgumentsErr)
+	case !blank:
+		return nil, false
+	}
+	return replaced(fn, "arguments", codecs.Raw(`"{}"`)), true
+}
+
+// message builds the assistant message from the keys that the profile lists.
+func (e *echo) message() codecs.Raw {
+	keys := e.profile.EchoKeys
+	if keys == nil {
+		keys = append(append([]string(nil), echoKeys...), e.profile.ReasoningFields...)
+	}
+	reasoning := append(append([]string{detailsKey}, reasoningKeys...), e.profile.ReasoningFields...)
+	var f jsonx.Fields
+	role := e.msg.Get("role").Str()
+	if role == "" {
+		role = "assistant"
+	}
+	f.Str("role", role)
+	for _, key := range keys {
+		v := e.msg.Get(key)
+		switch {
+		case key == "role":
+		case key == "content":
+			f.Set(key, e.content(v))
+		case key == "tool_calls":
+			if !e.changed && v.Len() > 0 {
+				f.Set(key, v.Raw())
+			} else if len(e.kept) > 0 {
+				f.Set(key, jsonx.List(e.kept...))
+			}
+		case e.profile.ReasoningEcho == codecs.EchoRefused && contains(reasoning, key):
+			if v.Defined() && string(v.Raw()) != `""` && !(v.IsArray() && v.Len() == 0) {
+				e.warn(codecs.WarnReasoningDropped, "/"+jsonx.Token(key), "the engine refuses %s; it leaves the echo", key)
+			}
+		case v.Defined():
+			f.Set(key, v.Raw())
+		}
+	}
+	if e.legacy != nil {
+		f.Set("function_call", e.legacy)
+	}
+	if e.profile.ReasoningEcho == codecs.EchoRequiredEvenEmpty && (len(e.kept) > 0 || e.legacy != nil) {
+		if key := reasoningKey(e.profile); !f.Has(key) {
+			f.Str(key, "")
+		}
+	}
+	return f.Raw()
+}
+
+// content echoes the content as it came; an absent one becomes null.
+func (e *echo) content(v jsonx.Value) codecs.Raw {
+	if v.Defined() {
+		return v.Raw()
+	}
+	return nullContent(e.profile)
+}
+
+func nullContent(p codecs.Profile) codecs.Raw {
+	if p.ContentNull == "empty_string" {
+		return codecs.Raw(`""`)
+	}
+	return codecs.Raw("null")
+}
+
+// contentKey among Profile.ReasoningFields says that reasoning is a chunk of the
+// content list, not a key beside it.
+const contentKey = "content"
+
+// reasoningKey is the key under which reasoning text is written.
+func reasoningKey(p codecs.Profile) string {
+	if len(p.ReasoningFields) > 0 {
+		return p.ReasoningFields[0]
+	}
+	return reasoningKeys[0]
+}

@@ -1,0 +1,184 @@
+package openai
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// Error reads the body of an error status in every envelope that hosts of this
+// dialect use: an error object or text, a flat object, a detail (text or the
+// list of a schema check), a list that holds an envelope. The message of a
+// gateway that only says that its provider failed is completed with what the
+// provider said.
+func (c Codec) Error(status int, header map[string][]string, body []byte) *codecs.ProviderError {
+	e := &codecs.ProviderError{Dialect: c.Dialect(), Status: status, Body: body, RetryAfter: codecs.HeaderValue(header, "Retry-After")}
+	text := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
+	if v, err := jsonx.Parse(body); err == nil {
+		e.Message, e.Code, _ = envelope(v)
+	}
+	if e.Message == "" {
+		e.Message = text
+	}
+	if e.Message == "" {
+		e.Message = fmt.Sprintf("HTTP %d", status)
+	}
+	e.Kind = codecs.ErrorKind(status, e.Code, e.Message)
+	return e
+}
+
+// envelope finds the provider's message and code in an error body. ok is false
+// when nothing in it looks like an error.
+func envelope(v jsonx.Value) (message, code string, ok bool) {
+	if v.IsArray() { // Gemini's chat completions face
+		v = v.At(0)
+	}
+	if list := v.Get("errors"); list.Len() > 0 && !v.Get("error").Defined() {
+		return describe(list.At(0))
+	}
+	inner := v.Get("error")
+	switch inner.Kind() {
+	case jsonx.String:
+		code = scalar(v.Get("code"))
+		if code == "" {
+			code = scalar(v.Get("type"))
+		}
+		return inner.Str(), code, inner.Str() != ""
+	case jsonx.Object:
+		return describe(inner)
+	}
+	if base := v.Get("base_resp"); base.IsObject() { // MiniMax
+		if n := scalar(base.Get("status_code")); n != "" && n != "0" {
+			return base.Get("status_msg").Str(), n, true
+		}
+	}
+	if d := detail(v.Get("detail")); d != "" {
+		return d, scalar(v.Get("code")), true
+	}
+	if v.Get("message").Defined() && !v.Get("choices").Exists() {
+		return describe(v)
+	}
+	return "", "", false
+}
+
+// describe reads an object that carries message, code and type.
+func describe(v jsonx.Value) (message, code string, ok bool) {
+	for _, key := range []string{"code", "type", "status"} {
+		if code = scalar(v.Get(key)); code != "" {
+			break
+		}
+	}
+	m := v.Get("message")
+	switch m.Kind() {
+	case jsonx.Object:
+		if message = detail(m.Get("detail")); message == "" {
+			message = string(m.Raw())
+		}
+	case jsonx.Array:
+		message = detail(m)
+	default:
+		message = scalar(m)
+	}
+	if message == "" {
+		message = detail(v.Get("detail"))
+	}
+	if said := behind(v.Get("metadata").Get("raw")); said != "" && !strings.Contains(message, said) {
+		message = strings.TrimPrefix(message+": "+said, ": ")
+	}
+	if message == "" && code != "" {
+		message = code
+	}
+	return message, code, v.Exists()
+}
+
+// behind reads what the provider behind a gateway said: an envelope, mostly as
+// JSON inside a string, or plain text.
+func behind(raw jsonx.Value) string {
+	if s, ok := raw.Text(); ok {
+		v, err := jsonx.Parse([]byte(s))
+		if err != nil {
+			return strings.TrimSpace(s)
+		}
+		raw = v
+	}
+	message, _, _ := envelope(raw)
+	return message
+}
+
+// detail reads the detail of a schema check: a text, or a list of places and
+// messages.
+func detail(v jsonx.Value) string {
+	if s, ok := v.Text(); ok {
+		return s
+	}
+	if v.IsObject() {
+		message, _, _ := describe(v)
+		return message
+	}
+	var lines []string
+	for _, d := range v.Items() {
+		if s, ok := d.Text(); ok {
+			lines = append(lines, s)
+			continue
+		}
+		var loc []string
+		for _, l := range d.Get("loc").Items() {
+			loc = append(loc, scalar(l))
+		}
+		line := d.Get("msg").Str()
+		if line == "" {
+			line = d.Get("type").Str()
+		}
+		if len(loc) > 0 {
+			line = strings.Join(loc, ".") + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "; ")
+}
+
+// scalar is the text of a string or a number.
+func scalar(v jsonx.Value) string {
+	if v.Kind() == jsonx.Number {
+		return string(v.Raw())
+	}
+	return v.Str()
+}
+
+// inside builds the error that a 200 body carries. A code that is an HTTP
+// status decides the kind as that status would.
+func inside(message, code string, body []byte) *codecs.ProviderError {
+	if message == "" {
+		message = "no error message"
+	}
+	e := &codecs.ProviderError{Dialect: codecs.OpenAI, Status: 200, Code: code, Message: message, Body: body, Prefix: "response carried an error: "}
+	if code != "" && code != message {
+		e.Suffix = " (" + code + ")"
+	}
+	status := 200
+	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
+		status = n
+	}
+	e.Kind = codecs.ErrorKind(status, code, message)
+	return e
+}
+
+// dedupKey is a citation's URL without the query parameters that only track.
+func dedupKey(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || !strings.Contains(u.RawQuery, "utm_") {
+		return raw
+	}
+	var kept []string
+	for _, pair := range strings.Split(u.RawQuery, "&") {
+		if !strings.HasPrefix(pair, "utm_") {
+			kept = append(kept, pair)
+		}
+	}
+	u.RawQuery = strings.Join(kept, "&")
+	return u.String()
+}

@@ -1,0 +1,251 @@
+package openai
+
+import (
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// audioFormats are the input_audio formats, by MIME type.
+var audioFormats = map[string]string{"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+
+// imagePart reads an image_url part. Its URL stands in an object or, at
+// Mistral, alone.
+func imagePart(v jsonx.Value) codecs.Part {
+	src := v.Get("image_url")
+	u, extra := src.Str(), codecs.Raw(nil)
+	if src.IsObject() {
+		u, extra = src.Get("url").Str(), without(src, "url")
+	}
+	if u == "" {
+		return codecs.Part{Kind: codecs.Opaque, Type: v.Get("type").Str(), Extra: v.Raw()}
+	}
+	return codecs.Part{Kind: codecs.MediaKind, Media: mediaOf(u, "image/*"), Extra: extra}
+}
+
+// mediaOf reads a data URI or a link. The MIME type of a link comes from its
+// file name; without one it is fallback.
+func mediaOf(u, fallback string) *codecs.Media {
+	if mime, data, ok := splitDataURI(u); ok {
+		if mime == "" {
+			mime = fallback
+		}
+		return &codecs.Media{MIME: mime, Data: data}
+	}
+	m := &codecs.Media{MIME: fallback, URI: u}
+	if parsed, err := url.Parse(u); err == nil {
+		switch strings.ToLower(path.Ext(parsed.Path)) {
+		case ".png":
+			m.MIME = "image/png"
+		case ".jpg", ".jpeg":
+			m.MIME = "image/jpeg"
+		case ".gif":
+			m.MIME = "image/gif"
+		case ".webp":
+			m.MIME = "image/webp"
+		}
+	}
+	return m
+}
+
+func splitDataURI(u string) (mime, data string, ok bool) {
+	rest, isData := strings.CutPrefix(u, "data:")
+	if !isData {
+		return "", "", false
+	}
+	head, data, found := strings.Cut(rest, ",")
+	mime, base64 := strings.CutSuffix(head, ";base64")
+	if !found || !base64 {
+		return "", "", false
+	}
+	return mime, data, true
+}
+
+func dataURI(mime, data string) string { return "data:" + mime + ";base64," + codecs.StripSpace(data) }
+
+func textPart(s string) codecs.Raw { return codecs.TextBlock(s) }
+
+func imageURL(u string, extra codecs.Raw) codecs.Raw {
+	var in, f jsonx.Fields
+	in.Str("url", u)
+	if d := jsonx.Of(extra).Get("detail"); d.Exists() {
+		in.Set("detail", d.Raw())
+	}
+	return f.Str("type", "image_url").Set("image_url", in.Raw()).Raw()
+}
+
+func filePart(name, mime, data string) codecs.Raw {
+	var in, f jsonx.Fields
+	in.Str("filename", name).Str("file_data", dataURI(mime, data))
+	return f.Str("type", "file").Set("file", in.Raw()).Raw()
+}
+
+// pdfName is the file name of a PDF: the last segment of a hierarchical URI,
+// or document.pdf. Source: spec 1.4, PDF filename.
+func pdfName(uri string) string {
+	const none = "document.pdf"
+	if i := strings.IndexAny(uri, "?#"); i >= 0 {
+		uri = uri[:i]
+	}
+	if scheme, rest, ok := strings.Cut(uri, ":"); ok && !strings.Contains(scheme, "/") {
+		after, hierarchical := strings.CutPrefix(rest, "//")
+		if !hierarchical && !strings.HasPrefix(rest, "/") {
+			return none
+		}
+		if hierarchical { // the authority is no name
+			if _, rest, ok = strings.Cut(after, "/"); !ok {
+				return none
+			}
+		}
+		uri = rest
+	}
+	name := uri[strings.LastIndexByte(uri, '/')+1:]
+	if plain, err := url.PathUnescape(name); err == nil {
+		name = strings.ToValidUTF8(plain, "\uFFFD")
+	}
+	if name == "" {
+		return none
+	}
+	if !strings.HasSuffix(strings.ToLower(name), ".pdf") {
+		name += ".pdf"
+	}
+	return name
+}
+
+// attachment returns the native part of an item of a tool result and how the
+// profile wants it sent; part is nil when the item has no native form here.
+func attachment(it codecs.Item, p codecs.Profile) (part codecs.Raw, mode string) {
+	payload := it.Kind == codecs.ItemBlob || it.Kind == codecs.ItemNative
+	switch {
+	case payload && it.Data != "" && codecs.ImageMIME(it.MIME):
+		return imageURL(dataURI(it.MIME, it.Data), nil), p.ResultImages
+	case it.Kind == codecs.ItemNative && it.Type == "image" && it.URI != "":
+		return imageURL(it.URI, nil), p.ResultImages
+	case payload && it.Data != "" && it.MIME == codecs.PDFMIME:
+		return filePart(pdfName(it.URI), it.MIME, it.Data), p.ResultPDF
+	}
+	return nil, codecs.MediaPlaceholder
+}
+
+// resultContent encodes the content of a tool message. follow holds the parts
+// that a user message after the results carries. Without media the content is
+// the text of spec 1.4. pointer is the place of the result, for warnings.
+func resultContent(r codecs.ToolResult, p codecs.Profile, pointer string) (content codecs.Raw, follow []codecs.Raw, warnings []codecs.Warning) {
+	items := codecs.ReadItems(r.Content)
+	if len(items) == 0 {
+		return jsonx.Quote(codecs.ResultText(r)), nil, nil
+	}
+	lines := make([]string, len(items))
+	parts := make([]codecs.Raw, len(items))
+	native := false
+	for i, it := range items {
+		lines[i] = it.Placeholder()
+		part, mode := attachment(it, p)
+		switch {
+		case part != nil && mode == codecs.MediaNative:
+			native, parts[i] = true, part
+			continue
+		case part != nil && mode == codecs.MediaFollowUp:
+			lines[i] += ", in the user message after the tool results"
+			follow = append(follow, part)
+			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaFollowUp, pointer, "%s goes out in a user message after the results", it.Placeholder()))
+		case it.Kind == codecs.ItemBlob:
+			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder()))
+		}
+		parts[i] = textPart(lines[i])
+	}
+	if native {
+		return jsonx.List(parts...), follow, warnings
+	}
+	return jsonx.Quote(strings.Join(lines, "\n")), follow, warnings
+}
+
+// followUps collects the media of results that go out in one user message
+// after all of them.
+type followUps struct{ parts []codecs.Raw }
+
+func (f *followUps) add(r codecs.ToolResult, id string, parts []codecs.Raw) {
+	if len(parts) == 0 {
+		return
+	}
+	what := "Returned by the tool " + r.Name
+	if id != "" {
+		what += " (call " + id + ")"
+	}
+	f.parts = append(f.parts, textPart(what+":"))
+	f.parts = append(f.parts, parts...)
+}
+
+// message returns the user message, nil when there is nothing to send.
+func (f *followUps) message() codecs.Raw {
+	if len(f.parts) == 0 {
+		return nil
+	}
+	var m jsonx.Fields
+	m.Str("role", "user").Set("content", jsonx.List(f.parts...))
+	f.parts = nil
+	return m.Raw()
+}
+
+// promptMedia encodes media of a prompt: image_url, file or input_audio. ok is
+// false when the dialect or the profile has no place for it.
+func promptMedia(part codecs.Part, p codecs.Profile) (raw codecs.Raw, ok bool) {
+	m := part.Media
+	image := strings.HasPrefix(m.MIME, "image/")
+	switch {
+	case image && m.Data != "" && p.PromptImages != codecs.MediaPlaceholder:
+		return imageURL(dataURI(m.MIME, m.Data), part.Extra), true
+	case image && m.URI != "" && p.PromptImages != codecs.MediaPlaceholder:
+		return imageURL(m.URI, part.Extra), true
+	case m.MIME == codecs.PDFMIME && m.Data != "" && p.PromptPDF != codecs.MediaPlaceholder:
+		name := m.Name
+		if name == "" {
+			name = pdfName(m.URI)
+		}
+		return filePart(name, m.MIME, m.Data), true
+	case audioFormats[m.MIME] != "" && m.Data != "":
+		var in, f jsonx.Fields
+		in.Str("data", codecs.StripSpace(m.Data)).Str("format", audioFormats[m.MIME])
+		return f.Str("type", "input_audio").Set("input_audio", in.Raw()).Raw(), true
+	}
+	return nil, false
+}
+
+// mediaLine is the line of text that stands for media of a prompt.
+func mediaLine(m *codecs.Media) string {
+	kind, _, _ := strings.Cut(m.MIME, "/")
+	switch {
+	case kind == "image" || kind == "audio":
+	case m.Data == "":
+		kind = "resource_link"
+	default:
+		kind = "resource"
+	}
+	var b jsonx.Fields
+	if kind == "image" || kind == "audio" {
+		b.Str("type", kind).Str("mimeType", m.MIME)
+		if m.Data != "" {
+			b.Str("data", m.Data)
+		}
+		if m.URI == "" {
+			return codecs.ReadItems([]codecs.Raw{b.Raw()})[0].Placeholder()
+		}
+		kind = "resource"
+	}
+	var f jsonx.Fields
+	f.Str("type", kind)
+	if kind == "resource_link" {
+		f.Str("name", m.Name).Str("uri", m.URI)
+		return codecs.ReadItems([]codecs.Raw{f.Raw()})[0].Placeholder()
+	}
+	var res jsonx.Fields
+	res.Str("uri", m.URI).Str("mimeType", m.MIME)
+	if m.Data != "" {
+		res.Str("blob", m.Data)
+	}
+	f.Set("resource", res.Raw())
+	return codecs.ReadItems([]codecs.Raw{f.Raw()})[0].Placeholder()
+}

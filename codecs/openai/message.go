@@ -1,0 +1,307 @@
+package openai
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/tags"
+)
+
+// turn is an assistant message, read. Replies and the history in requests
+// share it.
+type turn struct {
+	parts    []codecs.Part
+	refusal  string
+	nameless bool // the last entry of tool_calls has no name
+	warnings []codecs.Warning
+}
+
+func (t *turn) warn(code, pointer, format string, args ...any) {
+	t.warnings = append(t.warnings, codecs.Warnf(code, pointer, format, args...))
+}
+
+// readTurn reads an assistant message at the JSON pointer at. The parts come in
+// the order reasoning, what the provider ran, content, media, calls: the keys
+// of the message have no order of their own.
+func readTurn(msg jsonx.Value, at string, p codecs.Profile) turn {
+	var t turn
+	content := t.readContent(msg.Get("content"), at+"/content", p)
+	reasoning := readReasoning(msg, p)
+	var thought bool
+	for _, c := range content {
+		thought = thought || c.Kind == codecs.Reasoning && c.Text != "" && c.Type == tagged
+	}
+	switch {
+	case thought:
+		// Thinking in tags wins over the native field (spec 2.7).
+		content = dropNative(content)
+	case reasoning != nil:
+		content = dropReasoning(content)
+		t.parts = append(t.parts, *reasoning)
+	}
+	t.parts = append(t.parts, readExecuted(msg.Get("executed_tools"))...)
+	for i := range content {
+		if content[i].Type == tagged {
+			content[i].Type = ""
+		}
+	}
+	t.parts = append(t.parts, content...)
+	if s := msg.Get("refusal").Str(); s != "" {
+		t.refusal = s
+	}
+	t.readMedia(msg, at)
+	t.readCalls(msg, at)
+	return t
+}
+
+// tagged marks, while a message is read, reasoning that stood in tags.
+const tagged = "\x00tag"
+
+func dropNative(parts []codecs.Part) []codecs.Part {
+	var out []codecs.Part
+	for _, p := range parts {
+		if p.Kind != codecs.Reasoning || p.Type == tagged {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func dropReasoning(parts []codecs.Part) []codecs.Part {
+	var out []codecs.Part
+	for _, p := range parts {
+		if p.Kind != codecs.Reasoning {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// readReasoning returns the reasoning that message keys carry: the text of the
+// first key that has one, and the structured details, whole, in Extra. Two keys
+// are never joined, some hosts send the same text under both.
+func readReasoning(msg jsonx.Value, p codecs.Profile) *codecs.Part {
+	part := codecs.Part{Kind: codecs.Reasoning}
+	keys := reasoningKeys
+	if len(p.ReasoningFields) > 0 {
+		keys = append(append([]string(nil), p.ReasoningFields...), reasoningKeys...)
+	}
+	for _, key := range keys {
+		if s := msg.Get(key).Str(); s != "" && key != contentKey {
+			part.Text = s
+			break
+		}
+	}
+	details := msg.Get(detailsKey)
+	if details.IsArray() && details.Len() > 0 {
+		part.Extra = (&jsonx.Fields{}).Set(detailsKey, details.Raw()).Raw()
+		if part.Text == "" {
+			part.Text = detailsText(details)
+		}
+		part.Redacted = part.Text == ""
+	}
+	if part.Text == "" && part.Extra == nil {
+		return nil
+	}
+	return &part
+}
+
+func detailsText(details jsonx.Value) string {
+	var texts []string
+	for _, d := range details.Items() {
+		for _, key := range []string{"text", "summary"} {
+			if s := d.Get(key).Str(); s != "" {
+				texts = append(texts, s)
+				break
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// readContent reads content in all its forms: a string, a list of chunks or
+// bare strings, null. An object is structured output that a host did not
+// encode; its text is its JSON.
+func (t *turn) readContent(content jsonx.Value, at string, p codecs.Profile) []codecs.Part {
+	switch content.Kind() {
+	case jsonx.String:
+		return splitThink([]string{content.Str()}, p)
+	case jsonx.Object, jsonx.Number, jsonx.Bool:
+		return []codecs.Part{{Kind: codecs.Text, Text: string(content.Raw())}}
+	}
+	var out []codecs.Part
+	var refusal strings.Builder
+	var texts []string // a run of text chunks: tags may open in one and close in the next
+	flush := func() {
+		if texts != nil {
+			out = append(out, splitThink(texts, p)...)
+			texts = nil
+		}
+	}
+	for _, chunk := range content.Items() {
+		typ := chunk.Get("type").Str()
+		switch {
+		case chunk.Kind() == jsonx.String:
+			texts = append(texts, chunk.Str())
+		case typ == "text" || typ == "output_text":
+			texts = append(texts, chunk.Get("text").Str())
+		case typ == "refusal":
+			refusal.WriteString(chunk.Get("refusal").Str())
+		case typ == "thinking":
+			flush()
+			out = append(out, thinkingPart(chunk))
+		case typ == "image_url":
+			flush()
+			out = append(out, imagePart(chunk))
+		case chunk.IsObject():
+			flush()
+			out = append(out, codecs.Part{Kind: codecs.Opaque, Type: typ, Extra: chunk.Raw()})
+		}
+	}
+	flush()
+	t.refusal = refusal.String()
+	return out
+}
+
+// thinkingPart reads a thinking chunk (Mistral): its text is a list of text
+// chunks, or a string.
+func thinkingPart(chunk jsonx.Value) codecs.Part {
+	part := codecs.Part{Kind: codecs.Reasoning, Signature: chunk.Get("signature").Str()}
+	inner := chunk.Get("thinking")
+	var b strings.Builder
+	b.WriteString(inner.Str())
+	for _, c := range inner.Items() {
+		b.WriteString(c.Str())
+		b.WriteString(c.Get("text").Str())
+	}
+	part.Text = b.String()
+	return part
+}
+
+// splitThink turns a run of texts into text and reasoning parts. Without a tag
+// the texts stay apart and byte for byte.
+func splitThink(texts []string, p codecs.Profile) []codecs.Part {
+	tag := p.ThinkTag
+	if tag == "" {
+		tag = "think"
+	}
+	var segments []tags.Segment
+	found := false
+	if tag != "none" {
+		segments, found = tags.SplitThink(strings.Join(texts, ""), tag)
+	}
+	var out []codecs.Part
+	if !found {
+		for _, s := range texts {
+			if s != "" {
+				out = append(out, codecs.Part{Kind: codecs.Text, Text: s})
+			}
+		}
+		return out
+	}
+	for _, s := range segments {
+		switch {
+		case s.Text == "":
+		case s.Think:
+			out = append(out, codecs.Part{Kind: codecs.Reasoning, Type: tagged, Text: s.Text})
+		default:
+			out = append(out, codecs.Part{Kind: codecs.Text, Text: s.Text})
+		}
+	}
+	return out
+}
+
+// readExecuted reads the tools that the host ran itself (Groq).
+func readExecuted(list jsonx.Value) []codecs.Part {
+	var out []codecs.Part
+	for _, e := range list.Items() {
+		if !e.IsObject() {
+			continue
+		}
+		typ := e.Get("type").Str()
+		if typ == "" {
+			typ = "executed_tool"
+		}
+		out = append(out, codecs.Part{Kind: codecs.Server, Type: typ, ID: e.Get("id").Str(), Extra: e.Raw()})
+	}
+	return out
+}
+
+// readMedia reads images (OpenRouter) and the audio of an answer. Audio without
+// text gives its transcript as the text.
+func (t *turn) readMedia(msg jsonx.Value, at string) {
+	for i, img := range msg.Get("images").Items() {
+		part := imagePart(img)
+		if part.Kind == codecs.Opaque {
+			t.warn(codecs.WarnLossy, fmt.Sprintf("%s/images/%d", at, i), "an image without a URL")
+		}
+		t.parts = append(t.parts, part)
+	}
+	audio := msg.Get("audio")
+	id, data, words := audio.Get("id").Str(), audio.Get("data").Str(), audio.Get("transcript").Str()
+	if id == "" && data == "" { // a host that fills every key with zero values
+		return
+	}
+	heard := false
+	for _, p := range t.parts {
+		heard = heard || p.Kind == codecs.Text
+	}
+	if words != "" && !heard {
+		t.parts = append(t.parts, codecs.Part{Kind: codecs.Text, Text: words})
+	}
+	t.parts = append(t.parts, codecs.Part{Kind: codecs.MediaKind, ID: id, Text: words,
+		Media: &codecs.Media{MIME: "audio/*", Data: data}, Extra: without(audio, "id", "data", "transcript")})
+}
+
+// readCalls reads tool_calls, or else the legacy function_call.
+func (t *turn) readCalls(msg jsonx.Value, at string) {
+	pos := 0
+	items := msg.Get("tool_calls").Items()
+	for i, item := range items {
+		ptr := fmt.Sprintf("%s/tool_calls/%d", at, i)
+		if isCustom(item) {
+			t.parts = append(t.parts, codecs.Part{Kind: codecs.Client, Type: "custom", ID: callID(item), Extra: item.Raw()})
+			continue
+		}
+		fn := item.Get("function")
+		if fn.Get("name").Str() == "" {
+			t.warn(codecs.WarnCallNameless, ptr, "call %d has no name and was left out", i)
+			t.nameless = i == len(items)-1
+			continue
+		}
+		call := &codecs.ToolCall{Pos: pos, ID: callID(item), Name: fn.Get("name").Str(), Extra: without(item, "id", "type", "function", "index", "custom")}
+		call.Signature = item.Path("extra_content", "google", "thought_signature").Str()
+		t.warnings = append(t.warnings, codecs.ReadArguments(call, fn.Get("arguments"), ptr+"/function/arguments")...)
+		t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
+		pos++
+	}
+	fn := msg.Get("function_call")
+	if name := fn.Get("name").Str(); name != "" && pos == 0 {
+		call := &codecs.ToolCall{Name: name}
+		t.warnings = append(t.warnings, codecs.ReadArguments(call, fn.Get("arguments"), at+"/function_call/arguments")...)
+		t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
+	}
+}
+
+// named tells whether an entry of tool_calls is a function call with a name.
+// Reply and Continue count the same entries.
+func named(item jsonx.Value) bool {
+	return !isCustom(item) && item.Path("function", "name").Str() != ""
+}
+
+// isCustom tells whether a call is a custom tool's. Some hosts put an empty
+// custom object beside a function call.
+func isCustom(item jsonx.Value) bool {
+	return item.Get("type").Str() == "custom" && item.Get("custom").IsObject() && item.Path("function", "name").Str() == ""
+}
+
+// callID returns the id of a call; a number is read as its text.
+func callID(item jsonx.Value) string {
+	id := item.Get("id")
+	if id.Kind() == jsonx.Number {
+		return string(id.Raw())
+	}
+	return id.Str()
+}

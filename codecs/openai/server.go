@@ -1,0 +1,168 @@
+package openai
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// madeCreated is the time stamp of rendered replies: the same reply gives the
+// same bytes.
+const madeCreated = 1764547200
+
+// Match takes every path that ends in /chat/completions, whatever stands
+// before it: /v1, a gateway's account, nothing. Azure's deployment form and
+// hosts that put the model before it name the model in the path.
+func (Codec) Match(path string) (model string, stream, ok bool) {
+	path, _, _ = strings.Cut(path, "?")
+	path = "/" + strings.Trim(path, "/")
+	rest, ok := strings.CutSuffix(path, "/chat/completions")
+	if !ok {
+		return "", false, false
+	}
+	rest = strings.TrimSuffix(rest, "/v1")
+	for _, mark := range []string{"/deployments/", "/models/"} {
+		if _, name, found := strings.Cut(rest, mark); found && name != "" {
+			if plain, err := url.PathUnescape(name); err == nil {
+				name = plain
+			}
+			return name, false, true
+		}
+	}
+	return "", false, true
+}
+
+// RenderReply encodes a reply as a chat completion: one choice, content null
+// beside calls without text, reasoning under the profile's first field.
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+	a := assistantFields{profile: p, at: "/parts", reply: true, cut: r.Finish == codecs.FinishLength, seed: digest(r.ID + r.Model + r.Text())}
+	if err := a.read(r.Parts); err != nil {
+		return nil, nil, err
+	}
+	msg := a.fields(true)
+	msg.Set("refusal", renderRefusal(r, &a, msg)).Set("annotations", renderCitations(r.Citations))
+	finish := jsonx.Quote(r.RawFinish)
+	if r.RawFinish == "" {
+		finish = codecs.Raw("null")
+		if raw := rawFinish[r.Finish]; raw != "" {
+			finish = jsonx.Quote(raw)
+		}
+		if r.Finish == codecs.FinishPause || r.Finish == codecs.FinishBlocked {
+			a.warnings = append(a.warnings, codecs.Warnf(codecs.WarnLossy, "/finish", "chat completions has no finish %q; %s stands for it", r.Finish, finish))
+		}
+	}
+	var choice, f jsonx.Fields
+	choice.Int("index", 0).Set("message", msg.Raw()).Set("logprobs", codecs.Raw("null")).Set("finish_reason", finish)
+	switch { // what the finish reason does not say, as OpenRouter tells it
+	case r.Finish == codecs.FinishMalformedCall && r.RawFinish == "":
+		choice.Str("native_finish_reason", "MALFORMED_FUNCTION_CALL")
+	case r.Finish == codecs.FinishLength && r.RawFinish != "" && finishes[r.RawFinish] != codecs.FinishLength:
+		choice.Str("native_finish_reason", "length")
+	}
+	id := r.ID
+	if id == "" {
+		id = codecs.MadeID(msg.Raw(), 0, "chatcmpl-", "")
+	}
+	f.Str("id", id).Str("object", "chat.completion").Int("created", madeCreated).Str("model", r.Model)
+	f.Set("choices", jsonx.List(choice.Raw())).Set("usage", renderUsage(r.Usage))
+	body := f.Raw()
+	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
+		return nil, nil, err
+	}
+	return body, a.warnings, nil
+}
+
+// renderRefusal gives the refusal of a message, or null. Other words of a
+// provider on why it stopped have no place in this dialect.
+func renderRefusal(r codecs.Reply, a *assistantFields, msg *jsonx.Fields) codecs.Raw {
+	text := r.FinishMessage
+	switch {
+	case r.Finish == codecs.FinishRefusal:
+		if text == "" {
+			text = "The model refused."
+		}
+	case text == "":
+		return codecs.Raw("null")
+	case r.Finish != codecs.FinishContentFilter && r.Finish != codecs.FinishBlocked && r.Finish != codecs.FinishLength:
+		a.warnings = append(a.warnings, codecs.Warnf(codecs.WarnLossy, "/finish_message", "chat completions has no place for the words %q", text))
+		return codecs.Raw("null")
+	}
+	if len(a.texts) == 0 {
+		msg.Set("content", codecs.Raw("null"))
+	}
+	return jsonx.Quote(text)
+}
+
+func renderCitations(list []codecs.Citation) codecs.Raw {
+	out := make([]codecs.Raw, len(list))
+	for i, c := range list {
+		var u, f jsonx.Fields
+		u.Str("url", c.URL).Str("title", c.Title)
+		if c.StartIndex != nil {
+			u.Int("start_index", *c.StartIndex)
+		}
+		if c.EndIndex != nil {
+			u.Int("end_index", *c.EndIndex)
+		}
+		out[i] = f.Str("type", "url_citation").Set("url_citation", u.Raw()).Raw()
+	}
+	return jsonx.List(out...)
+}
+
+func renderUsage(u *codecs.Usage) codecs.Raw {
+	if u == nil {
+		u = &codecs.Usage{}
+	}
+	var in, out, f jsonx.Fields
+	in.Int("cached_tokens", u.Cached)
+	if u.CacheWrite > 0 {
+		in.Int("cache_write_tokens", u.CacheWrite)
+	}
+	out.Int("reasoning_tokens", u.Reasoning)
+	f.Int("prompt_tokens", u.Input).Int("completion_tokens", u.Output).Int("total_tokens", u.Input+u.Output)
+	return f.Set("prompt_tokens_details", in.Raw()).Set("completion_tokens_details", out.Raw()).Raw()
+}
+
+// errorForm is how OpenAI reports one kind of error.
+type errorForm struct {
+	status    int
+	typ, code string
+}
+
+var errorForms = map[string]errorForm{
+	codecs.ErrAuth:       {401, "invalid_request_error", "invalid_api_key"},
+	codecs.ErrQuota:      {429, "insufficient_quota", "insufficient_quota"},
+	codecs.ErrRate:       {429, "rate_limit_error", "rate_limit_exceeded"},
+	codecs.ErrShape:      {400, "invalid_request_error", ""},
+	codecs.ErrModeration: {400, "invalid_request_error", "content_policy_violation"},
+	codecs.ErrBlocked:    {400, "invalid_request_error", "content_filter"},
+	codecs.ErrOverload:   {503, "server_error", "overloaded"},
+	codecs.ErrServer:     {500, "server_error", ""},
+}
+
+// RenderError encodes an error in OpenAI's envelope. An error status of e
+// stays; otherwise the kind decides it.
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs.Raw) {
+	form, ok := errorForms[e.Kind]
+	if !ok {
+		form = errorForms[codecs.ErrServer]
+	}
+	status := form.status
+	if e.Status >= 400 {
+		status = e.Status
+	}
+	code := e.Code
+	if code == "" {
+		code = form.code
+	}
+	var in, f jsonx.Fields
+	in.Str("message", e.Message).Str("type", form.typ).Set("param", codecs.Raw("null"))
+	if code == "" {
+		in.Set("code", codecs.Raw("null"))
+	} else {
+		in.Str("code", code)
+	}
+	return status, f.Set("error", in.Raw()).Raw()
+}

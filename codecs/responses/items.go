@@ -1,0 +1,366 @@
+package responses
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// Item types that this package treats in a way of their own.
+const (
+	typeMessage   = "message"
+	typeCall      = "function_call"
+	typeOutput    = "function_call_output"
+	typeReasoning = "reasoning"
+	typeImageGen  = "image_generation_call"
+	typeRefusal   = "refusal"
+)
+
+// serverItems are items that report what the provider ran. Source: spec 1.6,
+// the OpenAI item union, and Perplexity's result items.
+var serverItems = map[string]bool{
+	"web_search_call": true, "file_search_call": true, "code_interpreter_call": true,
+	typeImageGen: true, "mcp_call": true, "mcp_list_tools": true, "x_search_call": true,
+	"shell_call_output": true, "program": true, "program_output": true,
+	"search_results": true, "fetch_url_results": true,
+}
+
+// clientItems are calls that the client must answer with an item of its own
+// kind. The tool loop cannot. Source: spec 1.6.
+var clientItems = map[string]bool{
+	"computer_call": true, "local_shell_call": true, "apply_patch_call": true, "mcp_approval_request": true,
+}
+
+// xaiServerNames are the names under which xAI reports its own X search and
+// viewers as custom_tool_call items although it ran them itself.
+var xaiServerNames = map[string]bool{
+	"x_search": true, "x_keyword_search": true, "x_semantic_search": true, "x_user_search": true,
+	"x_thread_fetch": true, "view_x_video": true, "view_image": true,
+}
+
+// itemType is the type of an item; one without a type but with a role is a
+// message.
+func itemType(v jsonx.Value) string {
+	t := v.Get("type").Str()
+	if t == "" && v.Get("role").Str() != "" {
+		return typeMessage
+	}
+	return t
+}
+
+// itemKind tells whether an item that is neither message, call nor reasoning
+// reports something that the provider ran, asks the client for something, or is
+// unknown. shellDone holds the call ids whose shell output stands beside it.
+func itemKind(v jsonx.Value, shellDone map[string]bool) codecs.Kind {
+	switch t := itemType(v); {
+	case serverItems[t]:
+		return codecs.Server
+	case clientItems[t]:
+		return codecs.Client
+	case t == "tool_search_call", t == "tool_search_output":
+		if v.Get("execution").Str() == "client" && t == "tool_search_call" {
+			return codecs.Client
+		}
+		return codecs.Server
+	case t == "custom_tool_call":
+		if xaiServerNames[v.Get("name").Str()] || strings.HasPrefix(v.Get("call_id").Str(), "xs_call") {
+			return codecs.Server
+		}
+		return codecs.Client
+	case t == "shell_call":
+		return shellKind(v, shellDone)
+	}
+	return codecs.Opaque
+}
+
+// shellKind tells who runs a shell call: the provider where the item names a
+// container or its output stands beside it, else the client.
+func shellKind(v jsonx.Value, shellDone map[string]bool) codecs.Kind {
+	switch v.Path("environment", "type").Str() {
+	case "container_auto", "container_reference":
+		return codecs.Server
+	case "":
+		if shellDone[v.Get("call_id").Str()] {
+			return codecs.Server
+		}
+	}
+	return codecs.Client
+}
+
+// shellOutputs returns the call ids of the shell outputs among items.
+func shellOutputs(items []jsonx.Value) map[string]bool {
+	done := map[string]bool{}
+	for _, v := range items {
+		if v.Get("type").Str() == "shell_call_output" {
+			done[v.Get("call_id").Str()] = true
+		}
+	}
+	return done
+}
+
+// reader turns items into parts, in order.
+type reader struct {
+	tag       string // think tag to split text at, "" for none
+	shellDone map[string]bool
+
+	parts     []codecs.Part
+	calls     int
+	warnings  []codecs.Warning
+	citations []codecs.Citation
+	cited     map[string]bool // URLs of citations, without utm_*
+	refusals  []string
+	tagged    bool   // a think tag was found
+	message   string // status of the last message item
+}
+
+func (rd *reader) add(p codecs.Part) { rd.parts = append(rd.parts, p) }
+
+func (rd *reader) item(v jsonx.Value, pointer string) {
+	if !v.IsObject() {
+		rd.add(codecs.Part{Kind: codecs.Opaque, Extra: v.Raw()})
+		return
+	}
+	switch itemType(v) {
+	case typeMessage:
+		rd.messageItem(v, pointer)
+	case typeCall:
+		rd.call(v, pointer)
+	case typeReasoning:
+		rd.add(readReasoning(v))
+	default:
+		p := codecs.Part{Kind: itemKind(v, rd.shellDone), Type: itemType(v), ID: idText(v.Get("id")), Extra: v.Raw()}
+		rd.add(p)
+		if data := v.Get("result").Str(); p.Type == typeImageGen && data != "" {
+			rd.add(codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: "image/" + imageFormat(v), Data: data}})
+		}
+	}
+}
+
+func imageFormat(v jsonx.Value) string {
+	if f := v.Get("output_format").Str(); f != "" {
+		return f
+	}
+	return "png"
+}
+
+// call reads a function_call, at the top level or inside a message.
+func (rd *reader) call(v jsonx.Value, pointer string) {
+	if v.Get("name").Str() == "" {
+		rd.warnings = append(rd.warnings, codecs.Warnf(codecs.WarnCallNameless, pointer, "a function_call without a name is left out"))
+		return
+	}
+	c, warnings := readCall(v, rd.calls, pointer+"/arguments")
+	rd.calls++
+	rd.warnings = append(rd.warnings, warnings...)
+	rd.add(codecs.Part{Kind: codecs.CallKind, Call: &c})
+}
+
+// readCall reads a function_call that has a name. Its id is call_id, which is
+// what results refer to; servers that leave call_id out mean the item's id.
+func readCall(v jsonx.Value, pos int, pointer string) (codecs.ToolCall, []codecs.Warning) {
+	c := codecs.ToolCall{
+		Pos: pos, ID: callID(v), ItemID: idText(v.Get("id")), Name: v.Get("name").Str(),
+		Cut:   v.Get("status").Str() == "incomplete",
+		Extra: rest(v, "type", "id", "call_id", "name", "arguments", "status"),
+	}
+	return c, codecs.ReadArguments(&c, v.Get("arguments"), pointer)
+}
+
+func callID(v jsonx.Value) string {
+	if id := idText(v.Get("call_id")); id != "" {
+		return id
+	}
+	return idText(v.Get("id"))
+}
+
+// idText is the text of an id, a number included.
+func idText(v jsonx.Value) string {
+	if v.Kind() == jsonx.Number {
+		return string(v.Raw())
+	}
+	return v.Str()
+}
+
+// messageItem reads the content of an assistant message. What stands beside the
+// content (phase, an unusual status, unknown keys) goes to its first text.
+func (rd *reader) messageItem(v jsonx.Value, pointer string) {
+	id := idText(v.Get("id"))
+	rd.message = v.Get("status").Str()
+	outer := rest(v, "type", "id", "role", "content", "status")
+	if rd.message != "" && rd.message != "completed" {
+		var f jsonx.Fields
+		outer = f.Str("status", rd.message).Merge(outer).Raw()
+	}
+	content := v.Get("content")
+	if s, ok := content.Text(); ok {
+		rd.text(s, id, outer)
+		return
+	}
+	for i, block := range content.Items() {
+		at := fmt.Sprintf("%s/content/%d", pointer, i)
+		switch t := block.Get("type").Str(); {
+		case t == typeCall:
+			rd.call(block, at)
+		case t == "reasoning_text":
+			rd.add(codecs.Part{Kind: codecs.Reasoning, Text: block.Get("text").Str()})
+		case t == typeRefusal:
+			rd.refusals = append(rd.refusals, block.Get("refusal").Str())
+			rd.add(codecs.Part{Kind: codecs.Opaque, Type: t, ID: id, Extra: block.Raw()})
+		case block.Get("text").Kind() == jsonx.String && (t == "output_text" || t == "text" || t == "input_text" || t == ""):
+			rd.cite(block.Get("annotations"))
+			extra := blockExtra(block)
+			if outer != nil {
+				var f jsonx.Fields
+				extra, outer = f.Merge(outer).Merge(extra).Raw(), nil
+			}
+			rd.text(block.Get("text").Str(), id, extra)
+		default:
+			rd.add(codecs.Part{Kind: codecs.Opaque, Type: t, ID: id, Extra: block.Raw()})
+		}
+	}
+}
+
+func (rd *reader) text(s, id string, extra codecs.Raw) {
+	segments, found := splitThink(s, rd.tag)
+	rd.tagged = rd.tagged || found
+	for _, seg := range segments {
+		switch {
+		case seg.Text == "":
+		case seg.Think:
+			rd.add(codecs.Part{Kind: codecs.Reasoning, Text: seg.Text})
+		default:
+			rd.add(codecs.Part{Kind: codecs.Text, Text: seg.Text, ID: id, Extra: extra})
+			extra = nil
+		}
+	}
+}
+
+// textKeys are the keys of a content block; every other key of a text part
+// belongs to the message around it.
+var textKeys = []string{"annotations", "logprobs", "parsed", "prompt_cache_breakpoint"}
+
+// blockExtra is what a text block holds beside its text, empty lists left out.
+func blockExtra(block jsonx.Value) codecs.Raw {
+	skip := []string{"type", "text"}
+	for _, key := range []string{"annotations", "logprobs"} {
+		if block.Get(key).Len() == 0 {
+			skip = append(skip, key)
+		}
+	}
+	return rest(block, skip...)
+}
+
+// readReasoning reads a reasoning item. The summary texts and the reasoning
+// texts are the text; what the text and the id alone could not rebuild stays in
+// Extra, so that the item can be written again as it was.
+func readReasoning(v jsonx.Value) codecs.Part {
+	p := codecs.Part{Kind: codecs.Reasoning, ID: idText(v.Get("id")), Signature: v.Get("encrypted_content").Str()}
+	summary, content := v.Get("summary"), v.Get("content")
+	texts := append(textsOf(summary), textsOf(content)...)
+	p.Text = strings.Join(texts, "\n")
+	var f jsonx.Fields
+	kept := false
+	if p.ID == "" || summary.Len() > 1 || (content.Defined() && summary.Len() > 0) {
+		f.Set("summary", summary.Raw())
+		kept = summary.Exists()
+	}
+	if content.Defined() {
+		f.Set("content", content.Raw())
+		kept = true
+	}
+	if others := rest(v, "type", "id", "summary", "content", "encrypted_content"); others != nil {
+		f.Merge(others)
+		kept = true
+	}
+	if kept {
+		p.Extra = f.Raw()
+	}
+	return p
+}
+
+// textsOf returns the non-empty texts of a list of blocks, or a bare string.
+func textsOf(v jsonx.Value) []string {
+	var out []string
+	if s := v.Str(); s != "" {
+		return []string{s}
+	}
+	for _, block := range v.Items() {
+		s := block.Get("text").Str()
+		if s == "" {
+			s = block.Str()
+		}
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// cite collects url_citation annotations, one an URL; utm_* parameters do not
+// make a difference. Source: SV14.
+func (rd *reader) cite(annotations jsonx.Value) {
+	for _, a := range annotations.Items() {
+		if a.Get("type").Str() != "url_citation" {
+			continue
+		}
+		src := a
+		if inner := a.Get("url_citation"); inner.IsObject() { // the chat form, seen behind gateways
+			src = inner
+		}
+		c := codecs.Citation{URL: src.Get("url").Str(), Title: src.Get("title").Str()}
+		if n, ok := src.Get("start_index").Int(); ok {
+			c.StartIndex = &n
+		}
+		if n, ok := src.Get("end_index").Int(); ok {
+			c.EndIndex = &n
+		}
+		if key := withoutUTM(c.URL); c.URL != "" && !rd.cited[key] {
+			if rd.cited == nil {
+				rd.cited = map[string]bool{}
+			}
+			rd.cited[key] = true
+			rd.citations = append(rd.citations, c)
+		}
+	}
+}
+
+// withoutUTM is an URL without its utm_* query parameters, for comparing.
+func withoutUTM(u string) string {
+	base, fragment, _ := strings.Cut(u, "#")
+	base, query, _ := strings.Cut(base, "?")
+	if query == "" {
+		return base + "#" + fragment
+	}
+	var kept []string
+	for _, param := range strings.Split(query, "&") {
+		if !strings.HasPrefix(param, "utm_") && param != "" {
+			kept = append(kept, param)
+		}
+	}
+	if len(kept) > 0 {
+		base += "?" + strings.Join(kept, "&")
+	}
+	return base + "#" + fragment
+}
+
+// rest is the object v without keys, nil when nothing is left.
+func rest(v jsonx.Value, keys ...string) codecs.Raw {
+	var f jsonx.Fields
+	n := 0
+next:
+	for _, m := range v.Members() {
+		for _, k := range keys {
+			if m.Key == k {
+				continue next
+			}
+		}
+		f.Set(m.Key, m.Value.Raw())
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	return f.Raw()
+}

@@ -1,0 +1,241 @@
+package responses
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// result is what one tool result becomes on the wire.
+type result struct {
+	output   codecs.Raw       // string, or list of content parts
+	later    []codecs.Raw     // parts for a user message after all results (follow_up)
+	warnings []codecs.Warning // media that do not travel inside the result
+}
+
+// encodeResult maps a tool result: a string while everything is text, else one
+// content part an item, in order. Source: spec 1.4, rows RN01 to RN11.
+func encodeResult(r codecs.ToolResult, p codecs.Profile, who string) result {
+	if len(r.Content) == 0 {
+		return result{output: jsonx.Quote(codecs.StructuredText(r))}
+	}
+	var out result
+	items := codecs.ReadItems(r.Content)
+	parts := make([]codecs.Raw, len(items))
+	native := false
+	for i, it := range items {
+		part, mode := nativePart(it, p)
+		switch mode {
+		case codecs.MediaNative:
+			parts[i], native = part, true
+			continue
+		case codecs.MediaFollowUp:
+			out.later = append(out.later, part)
+			out.warnings = append(out.warnings, codecs.Warnf(codecs.WarnMediaFollowUp, "", "%s: %s goes into a user message after the results", who, it.Placeholder()))
+		default:
+			if it.Kind == codecs.ItemBlob {
+				out.warnings = append(out.warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, "", "%s: %s", who, it.Placeholder()))
+			}
+		}
+		parts[i] = inputText(it.String())
+	}
+	if native {
+		out.output = jsonx.List(parts...)
+	} else {
+		out.output = jsonx.Quote(codecs.ItemsText(items))
+	}
+	return out
+}
+
+// nativePart is the content part of an image or PDF, and where the profile
+// wants it. Everything else is a placeholder.
+func nativePart(it codecs.Item, p codecs.Profile) (part codecs.Raw, mode string) {
+	if it.Kind != codecs.ItemBlob || it.Data == "" {
+		return nil, codecs.MediaPlaceholder
+	}
+	switch {
+	case codecs.ImageMIME(it.MIME) && it.Type != "audio":
+		part, mode = inputImage(dataURL(it.MIME, it.Data)), p.ResultImages
+	case it.MIME == codecs.PDFMIME && it.Type == "resource":
+		part, mode = inputFile(pdfName(it.URI), it.Data), p.ResultPDF
+	default:
+		return nil, codecs.MediaPlaceholder
+	}
+	if mode == "" {
+		mode = codecs.MediaNative
+	}
+	return part, mode
+}
+
+func inputText(s string) codecs.Raw {
+	var f jsonx.Fields
+	return f.Str("type", "input_text").Str("text", s).Raw()
+}
+
+func inputImage(url string) codecs.Raw {
+	var f jsonx.Fields
+	return f.Str("type", "input_image").Str("image_url", url).Raw()
+}
+
+func inputFile(name, data string) codecs.Raw {
+	var f jsonx.Fields
+	return f.Str("type", "input_file").Str("filename", name).Str("file_data", dataURL(codecs.PDFMIME, data)).Raw()
+}
+
+func dataURL(mime, data string) string {
+	return "data:" + mime + ";base64," + codecs.StripSpace(data)
+}
+
+// promptPart is the native part of prompt media: an image by data or URL, a PDF
+// by data, any other file by URL. ok is false where only a placeholder can go.
+func promptPart(m codecs.Media, p codecs.Profile) (part codecs.Raw, ok bool) {
+	mime := m.MIME
+	if mime == "" {
+		mime = guessMIME(m.URI)
+	}
+	web := m.Data == "" && (strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "http://"))
+	switch {
+	case strings.HasPrefix(mime, "image/"):
+		if p.PromptImages == codecs.MediaPlaceholder {
+			return nil, false
+		}
+		if web {
+			return inputImage(m.URI), true
+		}
+		return inputImage(dataURL(mime, m.Data)), m.Data != "" && codecs.ImageMIME(mime)
+	case strings.HasPrefix(mime, "audio/"), strings.HasPrefix(mime, "video/"), p.PromptPDF == codecs.MediaPlaceholder:
+		return nil, false
+	case web:
+		var f jsonx.Fields
+		return f.Str("type", "input_file").Str("file_url", m.URI).Raw(), true
+	case mime == codecs.PDFMIME && m.Data != "":
+		name := m.Name
+		if name == "" {
+			name = pdfName(m.URI)
+		}
+		return inputFile(name, m.Data), true
+	}
+	return nil, false
+}
+
+// mediaNote is the line that stands for prompt media.
+func mediaNote(m codecs.Media) string {
+	kind, _, _ := strings.Cut(m.MIME, "/")
+	if kind != "image" && kind != "audio" && kind != "video" {
+		kind = "file"
+	}
+	return codecs.Item{Kind: codecs.ItemBlob, Type: kind, MIME: m.MIME, URI: m.URI, Data: m.Data}.Placeholder()
+}
+
+// readMedia reads an input_image or input_file part. ok is false for what Media
+// cannot hold, such as the id of an uploaded file.
+func readMedia(v jsonx.Value) (codecs.Media, bool) {
+	switch v.Get("type").Str() {
+	case "input_image":
+		u := v.Get("image_url").Str()
+		if u == "" {
+			u = v.Path("image_url", "url").Str() // the chat form, which some clients send
+		}
+		if m, ok := parseDataURL(u); ok {
+			return m, true
+		}
+		m := codecs.Media{URI: u, MIME: guessMIME(u)}
+		if !strings.HasPrefix(m.MIME, "image/") {
+			m.MIME = "image/*" // only the part's type tells that the URL is an image
+		}
+		return m, u != ""
+	case "input_file":
+		name := v.Get("filename").Str()
+		if u := v.Get("file_url").Str(); u != "" {
+			return codecs.Media{URI: u, Name: name, MIME: guessMIME(u)}, name == ""
+		}
+		data := v.Get("file_data").Str()
+		m, ok := parseDataURL(data)
+		if !ok && data != "" && strings.HasSuffix(strings.ToLower(name), ".pdf") {
+			m, ok = codecs.Media{MIME: codecs.PDFMIME, Data: data}, true
+		}
+		m.Name = name
+		return m, ok && m.MIME == codecs.PDFMIME
+	}
+	return codecs.Media{}, false
+}
+
+func parseDataURL(u string) (codecs.Media, bool) {
+	head, data, ok := strings.Cut(u, ",")
+	mime, base64 := strings.CutSuffix(strings.TrimPrefix(head, "data:"), ";base64")
+	if !ok || !base64 || !strings.HasPrefix(head, "data:") {
+		return codecs.Media{}, false
+	}
+	return codecs.Media{MIME: mime, Data: data}, true
+}
+
+// guessMIME reads an image or PDF type off the extension of a URL.
+func guessMIME(u string) string {
+	switch strings.ToLower(path.Ext(uriPath(u))) {
+	case ".pdf":
+		return codecs.PDFMIME
+	case ".png":
+		return "image/png"
+	case ".jpg", ".jpeg":
+		return "image/jpeg"
+	case ".gif":
+		return "image/gif"
+	case ".webp":
+		return "image/webp"
+	}
+	return ""
+}
+
+var uriScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+
+// uriPath is the path of a hierarchical URI or of a relative reference, without
+// query and fragment; "" for an opaque URI such as urn:, data: or foo:bar.
+func uriPath(u string) string {
+	if scheme := uriScheme.FindString(u); scheme != "" {
+		u = u[len(scheme):]
+		if !strings.HasPrefix(u, "/") {
+			return ""
+		}
+	}
+	if i := strings.IndexAny(u, "?#"); i >= 0 {
+		u = u[:i]
+	}
+	if after, ok := strings.CutPrefix(u, "//"); ok {
+		_, rest, found := strings.Cut(after, "/")
+		if !found {
+			return ""
+		}
+		u = rest
+	}
+	return u
+}
+
+// pdfName is the filename of a PDF: the last segment of its URI's path,
+// percent-decoded, with .pdf appended; document.pdf where there is none.
+// Source: spec 1.4, row RN09.
+func pdfName(uri string) string {
+	p := uriPath(uri)
+	name := p[strings.LastIndexByte(p, '/')+1:]
+	if plain, err := url.PathUnescape(name); err == nil {
+		name = strings.ToValidUTF8(plain, "\uFFFD")
+	}
+	switch {
+	case name == "":
+		return "document.pdf"
+	case strings.HasSuffix(strings.ToLower(name), ".pdf"):
+		return name
+	}
+	return name + ".pdf"
+}
+
+// fileURI spells a filename as the last segment of a URI.
+func fileURI(name string) string {
+	if name == "" {
+		name = "document.pdf"
+	}
+	return url.PathEscape(name)
+}

@@ -1,0 +1,117 @@
+// Package secrets finds and removes what must not be published in a fixture or
+// a tape: API keys and tokens by their shape, known secrets in every spelling
+// that a body may give them, and paths of somebody's machine.
+package secrets
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Redacted stands where a secret was.
+const Redacted = "REDACTED"
+
+// A Finding is one suspicious text.
+type Finding struct {
+	Offset int
+	What   string
+}
+
+// shape is the form of one kind of secret. The forms are those that the
+// providers document for their keys; a word boundary before them keeps them out
+// of the middle of base64 text.
+type shape struct {
+	what string
+	re   *regexp.Regexp
+}
+
+var shapes = []shape{
+	{"an API key (sk-...)", regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{16,}`)},
+	{"an AWS access key id", regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`)},
+	{"a Google API key", regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}`)},
+	{"a Groq API key", regexp.MustCompile(`\bgsk_[A-Za-z0-9]{20,}`)},
+	{"an xAI API key", regexp.MustCompile(`\bxai-[A-Za-z0-9]{20,}`)},
+	{"a Hugging Face token", regexp.MustCompile(`\bhf_[A-Za-z0-9]{20,}`)},
+	{"a GitHub token", regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})`)},
+	{"a Slack token", regexp.MustCompile(`\bxox[abprs]-[A-Za-z0-9-]{10,}`)},
+	{"a bearer token", regexp.MustCompile(`(?i)\bbearer +[A-Za-z0-9._~+/-]{16,}=*`)},
+	{"a JSON web token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*`)},
+	{"a private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)},
+}
+
+// Find lists the texts that look like a secret.
+func Find(text []byte) []Finding {
+	var out []Finding
+	for _, s := range shapes {
+		for _, at := range s.re.FindAllIndex(text, -1) {
+			out = append(out, Finding{at[0], s.what})
+		}
+	}
+	return out
+}
+
+// localPath is an absolute path below a folder that only exists on the machine
+// of the person who recorded or wrote the file.
+var localPath = regexp.MustCompile(`(?:^|[\s"'=(,:;\[]|file://)(?:/(?:home|root|work|Users)/[A-Za-z0-9._-]|[A-Z]:(?:\\+|/)Users(?:\\+|/))`)
+
+// FindPaths lists the local paths in a text.
+func FindPaths(text []byte) []Finding {
+	var out []Finding
+	for _, at := range localPath.FindAllIndex(text, -1) {
+		out = append(out, Finding{at[0], "a path of a local machine"})
+	}
+	return out
+}
+
+// RedactShapes replaces everything that Find finds.
+func RedactShapes(text []byte) []byte {
+	for _, s := range shapes {
+		text = s.re.ReplaceAll(text, []byte(Redacted))
+	}
+	return text
+}
+
+// Spellings returns an expression for one known secret: literal, with any of
+// its characters escaped for JSON (also JSON inside JSON) or for a URL, and in
+// base64 at any alignment. An empty secret is an error, since it would match
+// everywhere, and so is a very short one.
+func Spellings(secret string) (*regexp.Regexp, error) {
+	if len(secret) < 4 {
+		return nil, fmt.Errorf("a secret of %d characters is too short to be removed without damage; want at least 4", len(secret))
+	}
+	var b strings.Builder
+	for _, r := range secret {
+		b.WriteString(`(?:\\*` + regexp.QuoteMeta(string(r)))
+		if r < 0x10000 {
+			fmt.Fprintf(&b, `|\\+u(?i:%04x)`, r)
+		}
+		var percent strings.Builder
+		for _, c := range []byte(string(r)) {
+			fmt.Fprintf(&percent, `%%(?i:%02x)`, c)
+		}
+		b.WriteString("|" + percent.String())
+		if r == ' ' {
+			b.WriteString(`|\+`)
+		}
+		b.WriteString(")")
+	}
+	if len(secret) >= 8 {
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			for shift := range 3 {
+				b.WriteString("|" + regexp.QuoteMeta(inBase64(encoding, secret, shift)))
+			}
+		}
+	}
+	return regexp.Compile(b.String())
+}
+
+// inBase64 is the part of the encoded secret that does not depend on what
+// stands before and after it, when it starts shift bytes into a group.
+func inBase64(encoding *base64.Encoding, secret string, shift int) string {
+	text := encoding.EncodeToString(append(make([]byte, shift), secret...))
+	from := (shift*8 + 5) / 6
+	to := (shift + len(secret)) * 8 / 6
+	return text[from:to]
+}
