@@ -1,0 +1,150 @@
+package engines
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/suggest"
+)
+
+//go:embed catalogue/*.json
+var files embed.FS
+
+//go:embed schema.json
+var schema []byte
+
+// Schema returns the JSON Schema of a catalogue entry.
+func Schema() []byte { return slices.Clone(schema) }
+
+// Catalog is a set of engines with unique names.
+type Catalog struct{ engines []Engine }
+
+// Load reads the built-in catalogue.
+func Load() (*Catalog, error) {
+	sub, err := fs.Sub(files, "catalogue")
+	if err != nil {
+		return nil, err
+	}
+	return LoadFS(sub)
+}
+
+// LoadFS reads every *.json file at the root of dir as one engine. The error
+// joins what is wrong with each of them and names the file.
+func LoadFS(dir fs.FS) (*Catalog, error) {
+	names, err := fs.Glob(dir, "*.json")
+	if err != nil {
+		return nil, err
+	}
+	c := &Catalog{}
+	var errs []error
+	for _, name := range names {
+		b, err := fs.ReadFile(dir, name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		e, err := Parse(b)
+		if err == nil && e.Name != strings.TrimSuffix(path.Base(name), ".json") {
+			err = fmt.Errorf("name is %q: rename the file or the engine", e.Name)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("engine file %s: %w", name, err))
+			continue
+		}
+		c.engines = append(c.engines, e)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	slices.SortFunc(c.engines, compare)
+	return c, nil
+}
+
+// Parse reads one entry and checks what the client relies on: a key that no
+// field has, an unknown dialect or auth kind, a placeholder without a variable.
+func Parse(b []byte) (Engine, error) {
+	var e Engine
+	if err := strict(b, &e); err != nil {
+		return Engine{}, err
+	}
+	if err := e.check(); err != nil {
+		return Engine{}, err
+	}
+	return e, nil
+}
+
+// strict decodes and refuses unknown keys, which are misspelt ones.
+func strict(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("text after the JSON value")
+	}
+	return nil
+}
+
+// compare orders by dialect, then the dialect's own provider, then by name.
+func compare(a, b Engine) int {
+	if x, y := rank(a.Dialect), rank(b.Dialect); x != y {
+		return x - y
+	}
+	if x, y := own(a), own(b); x != y {
+		if x {
+			return -1
+		}
+		return 1
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+func rank(d codecs.Dialect) int { return slices.Index(codecs.Dialects(), d) }
+
+// own tells whether the engine is the provider that the dialect comes from.
+func own(e Engine) bool {
+	switch e.Dialect {
+	case codecs.Responses:
+		return e.Name == "openai-responses"
+	case codecs.Hermes:
+		return e.Name == "nousresearch"
+	}
+	return e.Name == string(e.Dialect)
+}
+
+// All returns the engines by dialect, the dialect's own provider first, then by
+// name.
+func (c *Catalog) All() []Engine { return slices.Clone(c.engines) }
+
+// Names returns the names in the order of All.
+func (c *Catalog) Names() []string {
+	out := make([]string, len(c.engines))
+	for i, e := range c.engines {
+		out[i] = e.Name
+	}
+	return out
+}
+
+// Lookup finds an engine by name, case ignored. The error of an unknown name
+// suggests those that come near.
+func (c *Catalog) Lookup(name string) (Engine, error) {
+	for _, e := range c.engines {
+		if strings.EqualFold(e.Name, name) {
+			return e, nil
+		}
+	}
+	hint := suggest.Text(name, c.Names())
+	if hint == "" {
+		hint = "; `conform list engines` lists them"
+	}
+	return Engine{}, fmt.Errorf("no engine is called %q%s", name, hint)
+}

@@ -1,0 +1,286 @@
+package engines
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// Client posts request bodies to one engine. Set the fields before the first
+// use; Send may then be called from several goroutines. A Client is used by
+// pointer.
+type Client struct {
+	Engine Engine       // with the edits of the model's rules: Resolved.Engine
+	Codec  codecs.Codec // reads error bodies, so that an exhausted quota is not tried again; may be nil
+	Model  string       // "" is the engine's default model
+	Key    string       // see Engine.Key
+
+	Command []string          // its output is the key; overrides Engine.Command, and works with every auth kind
+	Vars    map[string]string // variables of the templates
+	BaseURL string            // in place of the variable base: scheme, host and path before the endpoint
+	Headers map[string]string // more headers; they win
+	Query   map[string]string // more query values; they win
+
+	HTTP       *http.Client  // nil is a client with a timeout of ten minutes
+	MaxRetries int           // 0 is two, a negative number none
+	MaxWait    time.Duration // longest pause before a retry; 0 is one minute
+	Sleep      func(context.Context, time.Duration) error
+	Now        func() time.Time
+
+	mu    sync.Mutex
+	token string // what the key command printed
+}
+
+// String names the engine and never shows the key.
+func (c *Client) String() string {
+	key := "no key"
+	if c.Key != "" {
+		key = "key set"
+	}
+	return fmt.Sprintf("engine %s, model %s, %s", c.Engine.Name, c.model(), key)
+}
+
+// GoString is String, so that %#v shows no key either.
+func (c *Client) GoString() string { return c.String() }
+
+// Format is String for every verb.
+func (c *Client) Format(s fmt.State, _ rune) { io.WriteString(s, c.String()) }
+
+// Send posts one body and returns status, headers and body of the answer, at
+// most codecs.MaxBody+1 bytes of it, whatever the status. An overloaded engine,
+// a rate limit and a reset connection are tried again; the last answer is
+// returned. The error of a request that got no answer names no secret.
+func (c *Client) Send(ctx context.Context, body []byte, stream bool) (status int, header map[string][]string, reply []byte, err error) {
+	key, err := c.key(ctx)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	for try := 0; ; try++ {
+		req, err := c.request(ctx, body, stream, key)
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		status, header, reply, err = c.post(req)
+		wait, again := c.retry(try, status, header, reply, err)
+		if !again || ctx.Err() != nil {
+			return status, header, reply, c.hide(err, req.URL, key)
+		}
+		if err := c.sleep(ctx, wait); err != nil {
+			return 0, nil, nil, err
+		}
+	}
+}
+
+// request builds the HTTP request.
+func (c *Client) request(ctx context.Context, body []byte, stream bool, key string) (*http.Request, error) {
+	u, err := c.address(stream)
+	if err != nil {
+		return nil, err
+	}
+	if body, err = c.Body(body); err != nil {
+		return nil, err
+	}
+	kind, arg, _ := strings.Cut(c.Engine.Auth, ":")
+	if key != "" && kind == "body" {
+		if body, err = jsonx.Set(body, arg, jsonx.Quote(key)); err != nil {
+			return nil, fmt.Errorf("engine %s: the key does not fit at %s of the request body: the body is no object there", c.Engine.Name, arg)
+		}
+	}
+	if key != "" && kind == "query" {
+		q := u.Query()
+		q.Set(arg, key)
+		u.RawQuery = q.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, c.hide(err, u, key)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	if stream {
+		req.Header.Set("Accept", "text/event-stream, application/x-ndjson, application/json")
+	}
+	if key != "" {
+		switch kind {
+		case "bearer", "command":
+			req.Header.Set("Authorization", "Bearer "+key)
+		case "header":
+			req.Header.Set(arg, key)
+		}
+	}
+	for k, v := range c.Engine.Headers {
+		if v, err = c.expand(v, plain); err != nil {
+			return nil, err
+		}
+		req.Header.Set(k, v)
+	}
+	for k, v := range c.Headers {
+		req.Header.Set(k, v)
+	}
+	return req, nil
+}
+
+// Body returns a request body with the engine's edits and without the key.
+func (c *Client) Body(body []byte) ([]byte, error) {
+	root, err := jsonx.Parse(body)
+	if err == nil && !root.IsObject() {
+		err = fmt.Errorf("it is %s", root.Kind())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine %s: the request body is no JSON object: %w", c.Engine.Name, err)
+	}
+	for _, e := range c.Engine.BodySet {
+		value := e.Value
+		if e.From != "" {
+			if value = jsonx.Of(body).Lookup(e.From).Raw(); value == nil {
+				continue
+			}
+		}
+		if e.IfAbsent && jsonx.Of(body).Lookup(e.Pointer).Exists() {
+			continue
+		}
+		if e.Text {
+			value = jsonx.Quote(string(value))
+		}
+		if body, err = jsonx.Set(body, e.Pointer, value); err != nil {
+			return nil, fmt.Errorf("engine %s: body_set: %w", c.Engine.Name, err)
+		}
+	}
+	for _, p := range c.Engine.BodyRemove {
+		if !jsonx.Of(body).Lookup(p).Exists() {
+			continue
+		}
+		if body, err = jsonx.Delete(body, p); err != nil {
+			return nil, fmt.Errorf("engine %s: body_remove: %w", c.Engine.Name, err)
+		}
+	}
+	return body, nil
+}
+
+// post sends one request and reads the answer. Redirects are not followed: they
+// would carry the key to another host.
+func (c *Client) post(req *http.Request) (int, map[string][]string, []byte, error) {
+	h := http.Client{Timeout: 10 * time.Minute}
+	if c.HTTP != nil {
+		h = *c.HTTP
+	}
+	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := h.Do(req)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer resp.Body.Close()
+	reply, err := io.ReadAll(io.LimitReader(resp.Body, codecs.MaxBody+1))
+	if err != nil {
+		return resp.StatusCode, resp.Header, reply, fmt.Errorf("reading the answer (status %d): %w", resp.StatusCode, err)
+	}
+	return resp.StatusCode, resp.Header, reply, nil
+}
+
+// hide takes address and key out of an error; the cause stays for errors.Is.
+func (c *Client) hide(err error, u *url.URL, key string) error {
+	if err == nil {
+		return nil
+	}
+	cause := err
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		cause = ue.Err
+	}
+	shown := *u
+	shown.User, shown.RawQuery = nil, ""
+	text := fmt.Sprintf("engine %s: POST %s: %v", c.Engine.Name, shown.String(), cause)
+	if key != "" {
+		text = strings.ReplaceAll(text, key, "REDACTED")
+		text = strings.ReplaceAll(text, url.QueryEscape(key), "REDACTED")
+	}
+	return &sendError{text: text, cause: cause}
+}
+
+type sendError struct {
+	text  string
+	cause error
+}
+
+func (e *sendError) Error() string { return e.text }
+
+// Is passes on what the cause is without showing its text.
+func (e *sendError) Is(target error) bool { return errors.Is(e.cause, target) }
+
+// key finds the key of a request.
+func (c *Client) key(ctx context.Context) (string, error) {
+	if c.Engine.Auth == "none" {
+		return "", nil
+	}
+	if k := strings.TrimSpace(c.Key); k != "" {
+		return k, nil
+	}
+	command := c.Command
+	if len(command) == 0 && c.Engine.Auth == "command" {
+		command = c.Engine.Command
+	}
+	if len(command) > 0 {
+		return c.commandKey(ctx, command)
+	}
+	if c.Engine.KeyOptional {
+		return "", nil
+	}
+	if len(c.Engine.Keys) == 0 {
+		return "", fmt.Errorf("engine %s needs a key: give it with --key-env NAME or --key-command CMD (Client.Key)", c.Engine.Name)
+	}
+	return "", fmt.Errorf("engine %s needs a key: set %s, or give it with --key-env NAME or --key-command CMD (Client.Key)",
+		c.Engine.Name, strings.Join(c.Engine.Keys, " or "))
+}
+
+// commandKey runs the key command once and keeps what it printed; a failure is
+// not kept.
+func (c *Client) commandKey(ctx context.Context, command []string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token != "" {
+		return c.token, nil
+	}
+	token, err := run(ctx, command)
+	if err == nil && token == "" {
+		err = errors.New("it printed nothing")
+	}
+	if err != nil {
+		return "", fmt.Errorf("engine %s: the key command %s failed: %w", c.Engine.Name, command[0], err)
+	}
+	c.token = token
+	return token, nil
+}
+
+// run returns the trimmed output of a command. Neither its output nor what it
+// wrote to stderr gets into an error: both may hold secrets.
+func run(ctx context.Context, command []string) (string, error) {
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return "", fmt.Errorf("exit status %d", exit.ExitCode())
+		}
+		return "", fmt.Errorf("it cannot be run: %w", err)
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// reset tells whether the connection broke under the request.
+func reset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+}

@@ -1,0 +1,40 @@
+// Command confirmgen counts in a folder of recordings how many public exchanges
+// show each fact of the catalogue, and writes the figures into its entries:
+// figures, repository, path and commit, no bodies.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/engines/confirm"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: go run ./internal/confirmgen RECORDINGS   (from the root of the project)")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "confirmgen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(recordings string) error {
+	catalog, err := engines.Load()
+	if err != nil {
+		return err
+	}
+	counts, err := confirm.Confirm(os.DirFS(recordings), catalog)
+	if err != nil {
+		return err
+	}
+	changed, err := confirm.Write("engines/catalogue", counts)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d entries changed\n", len(changed))
+	return nil
+}
