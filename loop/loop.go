@@ -1,0 +1,268 @@
+// Package loop runs a tool loop over any codec: it sends the request with the
+// tools, reads the calls off the reply, runs them on tool servers, sends the
+// results back, and ends with the final text.
+//
+// The package opens no socket. A Sender posts the bodies, a ToolServer runs the
+// tools; loop/mcp has tool servers over MCP. It never logs: what was not passed
+// on as it came is a warning of the Outcome.
+//
+// The laws that every run keeps: in each request that is sent each call of the
+// history has exactly one result and each result its call; nothing that a token
+// limit cut is run; nothing that the provider ran or that the client must answer
+// in another way is run.
+package loop
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolconform/conform/codecs"
+)
+
+// DefaultIterations is the number of requests that a loop sends at most when
+// Config.MaxIterations is not set.
+const DefaultIterations = 10
+
+// Sender posts one request body to the engine. It returns the status, the
+// header and the body of the answer whatever the status is; err is for an
+// exchange that did not come to its end. stream tells whether body asks for a
+// stream. A Sender reads at most codecs.MaxBody bytes and one more, so that the
+// loop can tell that the limit was passed.
+type Sender interface {
+	Send(ctx context.Context, body []byte, stream bool) (status int, header map[string][]string, reply []byte, err error)
+}
+
+// ToolServer offers tools and runs them.
+type ToolServer interface {
+	// Name names the server in warnings and errors.
+	Name() string
+
+	// ListTools returns the tools on offer. The loop asks once.
+	ListTools(ctx context.Context) ([]codecs.Tool, error)
+
+	// CallTool runs a tool. Pos, ID and Name of the result are the loop's to
+	// set. err is a failure of the protocol; a tool that failed says so in the
+	// result (IsError).
+	CallTool(ctx context.Context, name string, arguments codecs.Raw) (codecs.ToolResult, error)
+}
+
+// LastTurn says what becomes of the calls of the last allowed reply. The loop
+// ends with an *IterationsError either way: their results could not be sent.
+type LastTurn int
+
+const (
+	// Stop leaves the calls of the last allowed reply alone. It is the default.
+	Stop LastTurn = iota
+	// RunCalls runs them, as the source documents have it.
+	RunCalls
+)
+
+// Config is everything that a run needs. Codec and Sender are required, and for
+// Run at least one server.
+type Config struct {
+	Codec   codecs.Codec
+	Profile codecs.Profile
+	Model   string
+	Sender  Sender
+	Servers []ToolServer
+
+	// Messages is the prompt, system messages included.
+	Messages []codecs.Message
+
+	// ServerTools are provider-native entries that go out on every request,
+	// after the tools of the servers. RequestServerTools are those of this run:
+	// a default of the same kind gives way to them. Entries that are no server
+	// tools of the dialect end the run before the first request;
+	// AllowUnlistedServerTools lets types through that no table knows.
+	// CheckServerTool, when set, sees each entry that goes out and may rewrite
+	// or refuse it.
+	ServerTools              []codecs.Raw
+	RequestServerTools       []codecs.Raw
+	AllowUnlistedServerTools bool
+	CheckServerTool          func(codecs.Raw) (codecs.Raw, error)
+
+	Choice    codecs.Choice // sent on every request
+	Parallel  *bool         // nil: the provider's default
+	MaxTokens int           // 0: the provider's default
+	Extra     codecs.Raw    // object, merged into every request body
+
+	MaxIterations int         // requests at most; 0 is DefaultIterations
+	LastTurn      LastTurn    // the calls of the last allowed reply
+	Truncation    codecs.Rule // what a token limit is taken to have cut
+
+	RequestTimeout time.Duration // of one request; 0 is none
+	CallTimeout    time.Duration // of one ListTools or CallTool; 0 is none
+
+	// BeforeCall, when set, sees each call before it is looked up, unknown
+	// names and undecodable arguments included. It may rename the call or
+	// change its arguments (Arguments, which must be a JSON object), or skip
+	// it: then the result is a note that says so, which is no error. The result
+	// always answers the call as the model made it.
+	BeforeCall func(codecs.ToolCall) (call codecs.ToolCall, skip bool)
+}
+
+// Outcome is what a run came to. It is filled as far as the run got, also when
+// it ended with an error.
+type Outcome struct {
+	Text       string            // final text, "" when the run ended with an error
+	Reply      codecs.Reply      // the last reply, without the calls in Dropped
+	Iterations int               // replies asked for
+	Ran        []Executed        // calls that a tool server was asked to run, in order
+	Dropped    []codecs.ToolCall // calls that a token limit cut
+	Warnings   []codecs.Warning  // of the whole run
+	Requests   []codecs.Raw      // bodies as sent
+	Native     []codecs.Raw      // wire messages that follow the prompt, in order: the echo and the results of each turn that was answered; the final reply is not among them
+}
+
+// Executed is one call that a tool server was asked to run.
+type Executed struct {
+	Server    string // name of the tool server
+	Name      string // name that was run, after BeforeCall
+	Arguments codecs.Raw
+	Result    codecs.ToolResult // as the model gets it
+	Err       error             // why CallTool failed; the Result tells it to the model
+}
+
+// Run runs the tool loop. One request is sent per iteration; the calls of a
+// reply are run one after the other in wire order.
+//
+// Errors: ErrNoServers, *ToolServerError (a server that cannot list its tools),
+// *SendError (no answer), *RequestError (an error status; wraps a
+// *codecs.ProviderError), *codecs.ProviderError (an error inside a 200, a
+// blocked prompt), *codecs.DecodeError, *codecs.TruncatedError, *EndedError,
+// *ClientCallError, *IterationsError, or the context's error, wrapped. ErrorKind
+// names them.
+func Run(ctx context.Context, c Config) (Outcome, error) {
+	r := run{Config: c, prefix: "tool chat request failed"}
+	err := r.loop(ctx)
+	return r.out, err
+}
+
+// Once asks for one reply. It needs no tool server; the tools of configured
+// servers are offered, their calls are left to the caller in Outcome.Reply.
+// Errors, cut calls and endings are read as Run reads them, except that a pause
+// is no error: Reply.Finish tells it.
+func Once(ctx context.Context, c Config) (Outcome, error) {
+	r := run{Config: c, prefix: "chat request failed"}
+	err := r.once(ctx)
+	return r.out, err
+}
+
+// run is one run under way.
+type run struct {
+	Config
+	prefix string
+	out    Outcome
+	tools  []codecs.Tool
+	owner  map[string]ToolServer // by tool name
+	server []codecs.Raw          // merged server tools
+	limit  int                   // tokens that the request allows, 0 when it names none
+	seen   map[codecs.Warning]bool
+}
+
+func (r *run) loop(ctx context.Context) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if len(r.Servers) == 0 {
+		return ErrNoServers
+	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	most := r.MaxIterations
+	if most <= 0 {
+		most = DefaultIterations
+	}
+	for n := 1; n <= most; n++ {
+		reply, err := r.ask(ctx)
+		if err != nil {
+			return err
+		}
+		done, err := r.judge(reply)
+		if err != nil || done {
+			return err
+		}
+		if n == most && (r.LastTurn == Stop || r.out.Reply.Finish == codecs.FinishPause) {
+			break
+		}
+		if err := r.answer(ctx, r.out.Reply); err != nil {
+			return err
+		}
+	}
+	return &IterationsError{Limit: most}
+}
+
+func (r *run) once(ctx context.Context) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	reply, err := r.ask(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := r.judge(reply); err != nil {
+		return err
+	}
+	r.out.Text = r.out.Reply.Text()
+	return nil
+}
+
+// judge decides what a reply means. done is true when it holds the final text;
+// the Reply of the outcome is then, and otherwise, the reply without the calls
+// that a limit cut.
+func (r *run) judge(reply codecs.Reply) (done bool, err error) {
+	r.out.Reply = reply
+	if err := ended(reply, r.Codec.Dialect()); err != nil {
+		r.warn(reply.Warnings)
+		return false, err
+	}
+	if reply.Finish == codecs.FinishPause {
+		r.warn(reply.Warnings)
+		return false, nil
+	}
+	kept, dropped, err := codecs.Truncate(reply, r.tools, r.limit, r.Truncation)
+	r.out.Reply = kept
+	r.out.Dropped = append(r.out.Dropped, dropped...)
+	r.warn(kept.Warnings)
+	reason, hit := codecs.LimitHit(reply, r.limit, r.Truncation)
+	if hit && reply.Finish != codecs.FinishLength {
+		r.warn([]codecs.Warning{codecs.Warnf(codecs.WarnLimitHidden, "",
+			"the reply used all %d tokens that the request allows, but its finish reason is %q", r.limit, reply.RawFinish)})
+	}
+	if err != nil {
+		return false, err
+	}
+	if len(kept.Calls()) > 0 {
+		return false, nil
+	}
+	text := kept.Text()
+	if hit && text == "" {
+		return false, &codecs.TruncatedError{Reason: reason}
+	}
+	if hit {
+		r.warn([]codecs.Warning{codecs.Warnf(codecs.WarnTruncatedText, "",
+			"the text was cut by the token limit (finish_reason %s); raise response_size", reason)})
+	}
+	r.out.Text = text
+	return true, nil
+}
+
+// warn keeps warnings of the outcome.
+func (r *run) warn(ws []codecs.Warning) { r.out.Warnings = append(r.out.Warnings, ws...) }
+
+// warnOnce keeps warnings that every request of the run repeats.
+func (r *run) warnOnce(ws []codecs.Warning) {
+	for _, w := range ws {
+		if !r.seen[w] {
+			if r.seen == nil {
+				r.seen = map[codecs.Warning]bool{}
+			}
+			r.seen[w] = true
+			r.out.Warnings = append(r.out.Warnings, w)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+// Package mcp makes tool servers of the loop out of MCP servers: in process,
+// as child processes over stdio, over streamable HTTP.
+//
+// The MCP client is that of mcp-go. Its typed structs reorder and round schemas
+// and refuse content that they do not know, so the package reads tool lists and
+// results off the raw bytes, which it taps between the client and the wire:
+// schemas and content blocks reach the codecs as the server spelled them.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/loop"
+)
+
+// Server is a connected MCP server. It is a loop.ToolServer and safe for
+// concurrent use.
+type Server struct {
+	name   string
+	client *client.Client
+}
+
+var _ loop.ToolServer = (*Server)(nil)
+
+// InProcess connects to a server of mcp-go in the same process.
+func InProcess(ctx context.Context, name string, s *server.MCPServer) (*Server, error) {
+	return connect(ctx, name, &tapInProcess{transport.NewInProcessTransport(s)})
+}
+
+// Stdio starts a command and connects to it over its standard input and output.
+// env is added to the environment of this process (KEY=value). The child ends
+// with Close, not with ctx, which only bounds the handshake.
+func Stdio(ctx context.Context, name, command string, args, env []string) (*Server, error) {
+	return connect(ctx, name, &tapStdio{transport.NewStdio(command, env, args...)})
+}
+
+// HTTP connects to a server over streamable HTTP. header is sent with every
+// request and may be nil.
+func HTTP(ctx context.Context, name, url string, header map[string]string) (*Server, error) {
+	t, err := transport.NewStreamableHTTP(url, transport.WithHTTPHeaders(header))
+	if err != nil {
+		return nil, fmt.Errorf("MCP server %s: %w", name, err)
+	}
+	return connect(ctx, name, &tapHTTP{t})
+}
+
+// Connect connects over any transport of mcp-go. The transports that the other
+// functions make have abilities beyond the interface, so use those where they
+// fit.
+func Connect(ctx context.Context, name string, t transport.Interface) (*Server, error) {
+	return connect(ctx, name, &tapAny{t})
+}
+
+func connect(ctx context.Context, name string, t transport.Interface) (*Server, error) {
+	s := &Server{name: name, client: client.NewClient(t)}
+	// A child process must not die with a context that bounds the handshake.
+	if err := s.client.Start(context.WithoutCancel(ctx)); err != nil {
+		return nil, fmt.Errorf("MCP server %s: start: %w", name, err)
+	}
+	var hello mcp.InitializeRequest
+	hello.Params.ClientInfo = mcp.Implementation{Name: "conform", Version: "1"}
+	if _, err := s.client.Initialize(ctx, hello); err != nil {
+		_ = s.Close()
+		return nil, fmt.Errorf("MCP server %s: initialize: %w", name, err)
+	}
+	return s, nil
+}
+
+// Name returns the name that the server was connected under.
+func (s *Server) Name() string { return s.name }
+
+// ListTools returns the tools of all pages. Each tool's Raw and InputSchema are
+// the bytes of the server. An entry without a name stays in the list, for the
+// loop to warn about.
+func (s *Server) ListTools(ctx context.Context) ([]codecs.Tool, error) {
+	ctx, tap := withTap(ctx)
+	_, err := s.client.ListTools(ctx, mcp.ListToolsRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("tools/list: %w", ending(ctx, tap, err))
+	}
+	var out []codecs.Tool
+	for i, page := range tap.results() {
+		tools, err := readList(page)
+		if err != nil {
+			return nil, fmt.Errorf("tools/list: page %d: %w", i+1, err)
+		}
+		out = append(out, tools...)
+	}
+	return out, nil
+}
+
+// CallTool runs a tool. A JSON-RPC error of the server is an *RPCError. arguments
+// out as they are spelled, apart from white space and the escapes of
+// strings.
+func (s *Server) CallTool(ctx context.Context, name string, arguments codecs.Raw) (codecs.ToolResult, error) {
+	var req mcp.CallToolRequest
+	req.Params.Name = name
+	if len(arguments) > 0 {
+		req.Params.Arguments = json.RawMessage(arguments)
+	}
+	ctx, tap := withTap(ctx)
+	_, err := s.client.CallTool(ctx, req)
+	// The client also fails on a result that its types do not know. What came
+	// counts, unless it asks for more input, which this client cannot give.
+	if raws := tap.results(); len(raws) > 0 {
+		last := raws[len(raws)-1]
+		if kind := jsonx.Of(last).Get("resultType").Str(); kind == "" || kind == "complete" {
+			return readResult(last)
+		}
+		if err == nil {
+			err = errors.New("the server asks for input that this client cannot give")
+		}
+	}
+	if err == nil {
+		err = errors.New("the answer holds no result")
+	}
+	return codecs.ToolResult{}, ending(ctx, tap, err)
+}
+
+// ending makes an error of the client plain: what the server answered is told in
+// the server's words, and the end of the context is visible, which some
+// transports only spell.
+func ending(ctx context.Context, t *tap, err error) error {
+	if rpc := t.failure(); rpc != nil && ctx.Err() == nil {
+		return rpc
+	}
+	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ctx.Err(), err)
+}
+
+// Close ends the connection, and the child process of Stdio. A server that is
+// gone already is no error.
+func (s *Server) Close() error {
+	err := s.client.Close()
+	var exit *exec.ExitError
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe) ||
+		errors.As(err, &exit) || (err != nil && strings.Contains(err.Error(), "broken pipe")) {
+		return nil
+	}
+	return err
+}
+
+// Raw is a tool server that answers with MCP results as bytes, such as the
+// fixture server.
+type Raw interface {
+	ListTools() json.RawMessage
+	CallTool(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error)
+}
+
+// Direct makes a tool server of r without any MCP between. It gives what the
+// other servers of this package give for the same bytes.
+func Direct(name string, r Raw) loop.ToolServer { return direct{name, r} }
+
+type direct struct {
+	name string
+	raw  Raw
+}
+
+func (d direct) Name() string { return d.name }
+
+func (d direct) ListTools(context.Context) ([]codecs.Tool, error) {
+	tools, err := readList(d.raw.ListTools())
+	if err != nil {
+		return nil, fmt.Errorf("tools/list: %w", err)
+	}
+	return tools, nil
+}
+
+func (d direct) CallTool(ctx context.Context, name string, arguments codecs.Raw) (codecs.ToolResult, error) {
+	result, err := d.raw.CallTool(ctx, name, arguments)
+	if err != nil {
+		return codecs.ToolResult{}, err
+	}
+	return readResult(result)
+}
+
+// readList reads one MCP tools/list result.
+func readList(raw []byte) ([]codecs.Tool, error) {
+	v, err := jsonx.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	list := v.Get("tools")
+	if list.Defined() && !list.IsArray() {
+		return nil, fmt.Errorf("/tools: want a list, got %s", list.Kind())
+	}
+	var out []codecs.Tool
+	for i, t := range list.Items() {
+		if !t.IsObject() {
+			return nil, fmt.Errorf("/tools/%d: want an object, got %s", i, t.Kind())
+		}
+		tool := codecs.Tool{
+			Name: t.Get("name").Str(), Description: t.Get("description").Str(),
+			InputSchema: t.Get("inputSchema").Raw(), Raw: t.Raw(),
+		}
+		if s := t.Get("inputSchema"); !s.Defined() {
+			tool.InputSchema = codecs.Raw(`{"type":"object","properties":{}}`)
+		}
+		out = append(out, tool)
+	}
+	return out, nil
+}
+
+// readResult reads one MCP tools/call result.
+func readResult(raw []byte) (codecs.ToolResult, error) {
+	v, err := jsonx.Parse(raw)
+	if err != nil {
+		return codecs.ToolResult{}, fmt.Errorf("tools/call result: %w", err)
+	}
+	if !v.IsObject() {
+		return codecs.ToolResult{}, fmt.Errorf("tools/call result: want an object, got %s", v.Kind())
+	}
+	var out codecs.ToolResult
+	if err := codecs.ReadMCPResult(&out, v); err != nil {
+		return codecs.ToolResult{}, fmt.Errorf("tools/call result: %w", err)
+	}
+	return out, nil
+}

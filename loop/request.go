@@ -1,0 +1,213 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+func (r *run) check() error {
+	switch {
+	case r.Codec == nil:
+		return errors.New("loop: Config.Codec is not set")
+	case r.Sender == nil:
+		return errors.New("loop: Config.Sender is not set")
+	}
+	return nil
+}
+
+// prepare settles the server tools, then lists the tools of every server.
+func (r *run) prepare(ctx context.Context) error {
+	if err := r.mergeServerTools(); err != nil {
+		return err
+	}
+	return r.listTools(ctx)
+}
+
+// mergeServerTools checks both lists whole, so that a default that is wrong is
+// found although it would give way. Source: SV03 to SV11.
+func (r *run) mergeServerTools() error {
+	if r.Profile.NoServerTool && len(r.ServerTools)+len(r.RequestServerTools) > 0 {
+		return errors.New("loop: this engine takes no server tools; leave ServerTools and RequestServerTools empty")
+	}
+	for _, list := range [][]codecs.Raw{r.ServerTools, r.RequestServerTools} {
+		for i, t := range list {
+			if err := jsonx.Check(t); err != nil {
+				return fmt.Errorf("server_tools[%d]: %w", i, err)
+			}
+		}
+		if err := codecs.CheckServerTools(r.Codec.Dialect(), list, r.AllowUnlistedServerTools); err != nil {
+			return err
+		}
+	}
+	merged, warnings := codecs.MergeServerTools(r.RequestServerTools, r.ServerTools)
+	r.warn(warnings)
+	if r.CheckServerTool != nil {
+		for i, t := range merged {
+			checked, err := r.CheckServerTool(t)
+			if err != nil {
+				return fmt.Errorf("server_tools[%d]: %w", i, err)
+			}
+			if err := jsonx.Check(checked); err != nil {
+				return fmt.Errorf("server_tools[%d]: as CheckServerTool returned it: %w", i, err)
+			}
+			merged[i] = checked
+		}
+	}
+	r.server = merged
+	return nil
+}
+
+// listTools asks every server once, in order. The first offer of a name wins.
+// Source: spec 2.1 (2, 3), LP06.
+func (r *run) listTools(ctx context.Context) error {
+	r.owner = map[string]ToolServer{}
+	first := map[string]int{}
+	for i, s := range r.Servers {
+		if s == nil {
+			return &ToolServerError{Number: i + 1, Name: "nil", Err: errors.New("the server is nil")}
+		}
+		tools, err := within(ctx, r.CallTimeout, func(ctx context.Context) ([]codecs.Tool, error) { return s.ListTools(ctx) })
+		if ctx.Err() != nil {
+			return r.cancelled(ctx)
+		}
+		if err != nil {
+			return &ToolServerError{Number: i + 1, Name: s.Name(), Err: err}
+		}
+		for k, t := range tools {
+			if t.Name == "" {
+				r.warn([]codecs.Warning{codecs.Warnf(codecs.WarnToolSkipped, "", "entry %d of MCP server %d (%s) has no name", k, i+1, s.Name())})
+				continue
+			}
+			if len(t.InputSchema) == 0 {
+				t.InputSchema = codecs.Raw(`{"type":"object","properties":{}}`)
+			}
+			if v, err := jsonx.Parse(t.InputSchema); err != nil || !v.IsObject() {
+				return &ToolServerError{Number: i + 1, Name: s.Name(), Err: fmt.Errorf("the input schema of tool %q is no JSON object", t.Name)}
+			}
+			if at, again := first[t.Name]; again {
+				r.warn([]codecs.Warning{codecs.Warnf(codecs.WarnToolDuplicate, "",
+					"tool '%s' is offered by MCP server %d (%s) and MCP server %d (%s); using the first",
+					t.Name, at+1, r.Servers[at].Name(), i+1, s.Name())})
+				continue
+			}
+			first[t.Name], r.owner[t.Name] = i, s
+			r.tools = append(r.tools, t)
+		}
+	}
+	return nil
+}
+
+// ask sends the prompt with everything that follows it and reads the reply.
+func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
+	if ctx.Err() != nil {
+		return codecs.Reply{}, r.cancelled(ctx)
+	}
+	req := codecs.Request{
+		Model: r.Model, Messages: r.Messages, Tools: r.tools, ServerTools: r.server,
+		Choice: r.Choice, Parallel: r.Parallel, MaxTokens: r.MaxTokens, Extra: r.Extra,
+	}
+	if len(r.out.Native) > 0 {
+		tail := codecs.Message{Role: "assistant", Native: r.out.Native}
+		req.Messages = append(append(make([]codecs.Message, 0, len(r.Messages)+1), r.Messages...), tail)
+	}
+	body, warnings, err := r.Codec.Request(req, r.Profile)
+	r.warnOnce(warnings)
+	if err != nil {
+		return codecs.Reply{}, err
+	}
+	if len(r.out.Requests) == 0 {
+		r.limit = r.tokenLimit(body)
+	}
+	r.out.Requests = append(r.out.Requests, body)
+	r.out.Iterations++
+
+	type answer struct {
+		status int
+		header map[string][]string
+		body   []byte
+	}
+	a, err := within(ctx, r.RequestTimeout, func(ctx context.Context) (answer, error) {
+		status, header, reply, err := r.Sender.Send(ctx, body, false)
+		return answer{status, header, reply}, err
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return codecs.Reply{}, r.cancelled(ctx)
+	case err != nil:
+		return codecs.Reply{}, &SendError{Prefix: r.prefix, Err: err}
+	case a.status < 200 || a.status > 299:
+		pe := r.Codec.Error(a.status, a.header, a.body[:min(len(a.body), codecs.MaxBody)])
+		return codecs.Reply{}, &RequestError{Prefix: r.prefix, Status: a.status, Err: pe}
+	case len(a.body) > codecs.MaxBody:
+		return codecs.Reply{}, &codecs.DecodeError{Dialect: r.Codec.Dialect(), Offset: codecs.MaxBody,
+			Err: fmt.Errorf("the body of the reply is larger than the limit of %d bytes", codecs.MaxBody)}
+	}
+	return r.Codec.Reply(a.body, r.Profile)
+}
+
+// tokenLimit is the limit that the request carries: what Extra or a default of
+// the dialect put there counts, which only the dialect itself can read.
+func (r *run) tokenLimit(body codecs.Raw) int {
+	limit := r.MaxTokens
+	if limit == 0 {
+		limit = r.Profile.MaxTokens
+	}
+	if half, ok := r.Codec.(codecs.ServerHalf); ok {
+		if req, _, err := half.ParseRequest(r.Codec.Endpoint(r.Model, false), body, r.Profile); err == nil && req.MaxTokens > 0 {
+			limit = req.MaxTokens
+		}
+	}
+	return limit
+}
+
+// cancelled says how far the run got when its context ended.
+func (r *run) cancelled(ctx context.Context) error {
+	return fmt.Errorf("ended after %d request(s) and %d tool call(s): %w", len(r.out.Requests), len(r.out.Ran), ctx.Err())
+}
+
+// within runs f under a timeout and returns at the latest when the context
+// ends, even if f pays no heed to it. Then f is left to itself: what it still
+// gives is not used.
+func within[T any](ctx context.Context, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+	var cancel context.CancelFunc = func() {}
+	if timeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+	}
+	defer cancel()
+	type answer struct {
+		v   T
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			// A tool server or a sender that panics must not take its caller down.
+			if p := recover(); p != nil {
+				a.err = fmt.Errorf("panic: %v", p)
+			}
+			done <- a
+		}()
+		a.v, a.err = f(ctx)
+	}()
+	select {
+	case a := <-done:
+		return a.v, a.err
+	case <-ctx.Done():
+	}
+	select { // both were ready: what came counts
+	case a := <-done:
+		return a.v, a.err
+	default:
+	}
+	var none T
+	if timeout > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return none, fmt.Errorf("no answer within %s: %w", timeout, ctx.Err())
+	}
+	return none, ctx.Err()
+}
