@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/suggest"
+	"github.com/toolconform/conform/suite"
+	"github.com/toolconform/conform/suite/judge"
+)
+
+func explainCommand(e env) *cobra.Command {
+	var engine string
+	cmd := &cobra.Command{
+		Use:   "explain ID [--engine E]",
+		Short: "Explain a check, a scenario, a case or an engine; with --engine run a scenario there and show each check",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id := args[0]
+			if rule, ok := judge.RuleByID(id); ok {
+				return explainRule(e.stdout, rule)
+			}
+			runner, err := newRunner(e)
+			if err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(runner.Scenarios, func(s fixtures.Scenario) bool { return s.ID == id }); i >= 0 {
+				return explainScenario(cmd, e.stdout, runner, runner.Scenarios[i], engine)
+			}
+			cases, err := fixtures.LoadCases(fixtures.FS())
+			if err != nil {
+				return &failure{exitBroken, err.Error()}
+			}
+			if i := slices.IndexFunc(cases, func(c fixtures.Case) bool { return c.ID == id }); i >= 0 {
+				return explainCase(e.stdout, cases[i], runner.Catalog)
+			}
+			if en, err := runner.Catalog.Lookup(id); err == nil {
+				return explainEngine(e.stdout, en)
+			}
+			return usage("nothing is called %q%s", id, suggest.Text(id, ids(runner, cases)))
+		},
+	}
+	cmd.Flags().StringVar(&engine, "engine", "", "run the scenario against this engine of the catalogue")
+	return cmd
+}
+
+func ids(runner suite.Runner, cases []fixtures.Case) []string {
+	var out []string
+	for _, r := range judge.Rules() {
+		out = append(out, r.ID)
+	}
+	for _, s := range runner.Scenarios {
+		out = append(out, s.ID)
+	}
+	for _, c := range cases {
+		out = append(out, c.ID)
+	}
+	for _, en := range runner.Catalog.All() {
+		out = append(out, en.Name)
+	}
+	return out
+}
+
+func explainRule(w io.Writer, r judge.Rule) error {
+	fmt.Fprintf(w, "%s  (%s side, usual level %s)\n%s.\n\nWhy: %s\nSource: %s\n", r.ID, r.Side, r.Level, r.Title, r.Why, r.Source)
+	scenarios, err := fixtures.LoadScenarios(fixtures.FS())
+	if err != nil {
+		return &failure{exitBroken, err.Error()}
+	}
+	var in []string
+	for _, s := range scenarios {
+		if slices.Contains(s.Expect.Checks, r.ID) {
+			in = append(in, s.ID)
+		}
+	}
+	if len(in) > 0 {
+		fmt.Fprintf(w, "Scenarios that list it: %s\n", strings.Join(in, ", "))
+	}
+	return nil
+}
+
+func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fixtures.Scenario, engine string) error {
+	fmt.Fprintf(w, "%s  (origin %s, %s)\n%s.\n\nWhy: %s\nRules: %s\n", s.ID, s.Origin.Kind, s.Origin.Date, s.Title, s.Why, strings.Join(s.Rules, ", "))
+	for _, src := range s.Source {
+		fmt.Fprintf(w, "Source: %s, %s\n", src.Doc, src.Ref)
+	}
+	fmt.Fprintf(w, "Turns of the engine: %d. Requests: %d to %d. Checks: %s\n", len(s.Turns), s.Expect.Requests.Min, s.Expect.Requests.Max, strings.Join(s.Expect.Checks, ", "))
+	if engine == "" {
+		fmt.Fprintf(w, "\nRun it: conform run --scenario %s\nSee each check at one engine: conform explain %s --engine openai\n", s.ID, s.ID)
+		return nil
+	}
+	doc, err := runner.Run(cmd.Context(), suite.Selection{Engines: []string{engine}, Scenarios: []string{s.ID}})
+	if err != nil {
+		return usage("%v", err)
+	}
+	row := doc.Rows[0]
+	for _, c := range row.Cells {
+		fmt.Fprintf(w, "\n%s (%s, %s): %s", row.Name, row.Dialect, row.Model, c.Verdict)
+		if c.Origin != "" {
+			fmt.Fprintf(w, ", rests on %s data", c.Origin)
+		}
+		if c.Tape != "" {
+			fmt.Fprintf(w, ", tape %s", c.Tape)
+		}
+		if c.Class != "" {
+			fmt.Fprintf(w, ", class %s", c.Class)
+		}
+		if c.Reason != "" {
+			fmt.Fprintf(w, "\n  %s", c.Reason)
+		}
+		fmt.Fprintln(w)
+		for _, k := range c.Checks {
+			fmt.Fprintf(w, "  %-8s  %-6s  %s", k.Verdict, k.Level, k.ID)
+			for _, more := range []string{k.Message, k.Evidence} {
+				if more != "" {
+					fmt.Fprintf(w, "\n%22s%s", "", more)
+				}
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	return verdict(doc, "must")
+}
+
+func explainCase(w io.Writer, c fixtures.Case, catalog *engines.Catalog) error {
+	fmt.Fprintf(w, "%s  (%s, level %s, rule %s)\n%s.\n\nWhy: %s\nOrigin: %s %s, %s\n", c.ID, c.Op, c.Level, c.Rule, c.Title, c.Why, c.Origin.Kind, c.Origin.Date, c.Origin.Ref)
+	if len(c.KnownBugs) > 0 {
+		fmt.Fprintf(w, "Known bugs: %s\n", strings.Join(c.KnownBugs, ", "))
+	}
+	want, err := jsonx.Marshal(c.Want)
+	if err != nil {
+		return &failure{exitBroken, err.Error()}
+	}
+	fmt.Fprintf(w, "\nInput:\n%s\n\nWanted:\n%s\n", indented(c.Input), indented(want))
+	got, mismatches, err := suite.RunCase(c, catalog)
+	if err != nil {
+		return &failure{exitBroken, err.Error()}
+	}
+	if got.Value != nil {
+		fmt.Fprintf(w, "\nGot from the reference:\n%s\n", indented(got.Value))
+	}
+	if got.Err != nil {
+		fmt.Fprintf(w, "\nError of the reference: %v\n", got.Err)
+	}
+	if len(mismatches) == 0 {
+		fmt.Fprintln(w, "\nThe reference meets it.")
+		return nil
+	}
+	fmt.Fprintln(w, "\nThe reference does not meet it:")
+	for _, m := range mismatches {
+		fmt.Fprintf(w, "  %s\n", m)
+	}
+	return &failure{code: exitFailed}
+}
+
+func explainEngine(w io.Writer, en engines.Engine) error {
+	r := en.Resolve("")
+	fmt.Fprintf(w, "%s  %s\nDialect %s, default model %s, %s\nKeys: %s\n", en.Name, en.Title, r.Dialect, r.Model, en.URL, strings.Join(en.Keys, ", "))
+	for _, f := range en.Facts.List() {
+		fmt.Fprintf(w, "  %-18s %-22s %s, %s\n", f.Name, f.Fact.Value, f.Fact.Origin.Kind, f.Fact.Origin.Ref)
+	}
+	for _, n := range en.Notes {
+		fmt.Fprintf(w, "Note: %s (%s, %s)\n", n.Text, n.Origin.Kind, n.Origin.Ref)
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/toolconform/conform/cassettes"
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/report"
+	"github.com/toolconform/conform/suite"
+	"github.com/toolconform/conform/suite/judge"
+	"github.com/toolconform/conform/suite/results"
+)
+
+var failLevels = []string{"must", "should", "degraded", "not-run"}
+
+func runCommand(e env) *cobra.Command {
+	var sel suite.Selection
+	var format, failOn string
+	var out []string
+	var replay, unfold bool
+	cmd := &cobra.Command{
+		Use:   "run [--engine E,...] [--dialect D,...] [--scenario GLOB,...] [--format F] [--out FILE ...]",
+		Short: "Replay the scenarios with the reference loop and print the matrix",
+		Long: `run replays the catalogue with the reference loop from embedded data and prints
+the compatibility matrix. It needs no key and opens no socket.
+
+Exit code: 0 nothing failed at the level of --fail-on, 1 something did, 2 wrong
+usage, 3 the harness itself failed.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !slices.Contains(failLevels, failOn) {
+				return usage("--fail-on %q is none of %s", failOn, strings.Join(failLevels, ", "))
+			}
+			if !slices.Contains(report.Formats(), format) {
+				return usage("--format %q is none of %s", format, strings.Join(report.Formats(), ", "))
+			}
+			formats, err := outFormats(out)
+			if err != nil {
+				return err
+			}
+			runner, err := newRunner(e)
+			if err != nil {
+				return err
+			}
+			doc, err := runner.Run(cmd.Context(), sel)
+			if err != nil {
+				if cmd.Context().Err() != nil {
+					return &failure{exitBroken, "stopped"}
+				}
+				return usage("%v", err)
+			}
+			doc.Command = commandLine(sel)
+			for i, file := range out {
+				if err := writeReport(file, doc, report.Options{Format: formats[i], Unfold: true}); err != nil {
+					return err
+				}
+			}
+			o := report.Options{Format: format, Color: isTerminal(e.stdout, e.getenv), Width: terminalWidth(e.stdout), Unfold: unfold}
+			if err := report.Write(e.stdout, doc, o); err != nil {
+				return &failure{exitBroken, err.Error()}
+			}
+			return verdict(doc, failOn)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&sel.Engines, "engine", nil, "engines of the catalogue; all when not given")
+	f.StringSliceVar(&sel.Dialects, "dialect", nil, "dialects; all when not given")
+	f.StringSliceVar(&sel.Scenarios, "scenario", nil, "scenario ids, folders or globs in which * is any text; all when not given")
+	f.StringVar(&sel.Model, "model", "", "model id in place of each engine's default")
+	f.BoolVar(&replay, "replay", true, "replay from embedded data; the only mode there is")
+	f.StringVar(&format, "format", "text", "form of the report on standard output: "+strings.Join(report.Formats(), ", "))
+	f.StringArrayVar(&out, "out", nil, "also write the report to this file; its ending names the form (.txt, .json)")
+	f.StringVar(&failOn, "fail-on", "must", "lowest level that makes exit code 1: "+strings.Join(failLevels, ", "))
+	f.BoolVar(&unfold, "unfold", false, "show a line for each engine, also where it stands for another")
+	return cmd
+}
+
+func verdict(doc results.Document, failOn string) error {
+	switch {
+	case doc.Broken():
+		return &failure{exitBroken, "the harness failed in at least one cell"}
+	case doc.Failed(failOn):
+		return &failure{code: exitFailed}
+	}
+	return nil
+}
+
+// newRunner loads the embedded catalogue, scenarios and tapes.
+func newRunner(e env) (suite.Runner, error) {
+	broken := func(err error) (suite.Runner, error) { return suite.Runner{}, &failure{exitBroken, err.Error()} }
+	catalog, err := engines.Load()
+	if err != nil {
+		return broken(err)
+	}
+	scenarios, err := fixtures.LoadScenarios(fixtures.FS())
+	if err != nil {
+		return broken(err)
+	}
+	tapes, err := suite.LoadTapes(cassettes.FS())
+	if err != nil {
+		return broken(err)
+	}
+	return suite.Runner{Catalog: catalog, Scenarios: scenarios, Tapes: tapes, Wrap: e.wrap, Date: time.Now().UTC().Format(time.DateOnly)}, nil
+}
+
+func commandLine(sel suite.Selection) string {
+	line := "conform run"
+	for _, f := range []struct {
+		name string
+		list []string
+	}{{"engine", sel.Engines}, {"dialect", sel.Dialects}, {"scenario", sel.Scenarios}} {
+		if len(f.list) > 0 {
+			line += " --" + f.name + " " + strings.Join(f.list, ",")
+		}
+	}
+	if sel.Model != "" {
+		line += " --model " + sel.Model
+	}
+	return line
+}
+
+func outFormats(files []string) ([]string, error) {
+	var formats []string
+	for _, f := range files {
+		switch filepath.Ext(f) {
+		case ".txt":
+			formats = append(formats, "text")
+		case ".json":
+			formats = append(formats, "json")
+		default:
+			return nil, usage("--out %s: no report has the ending %q; use .txt or .json", f, filepath.Ext(f))
+		}
+	}
+	return formats, nil
+}
+
+func writeReport(file string, doc results.Document, o report.Options) error {
+	var b bytes.Buffer
+	if err := report.Write(&b, doc, o); err != nil {
+		return &failure{exitBroken, err.Error()}
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		return usage("--out: %v", err)
+	}
+	return nil
+}
+
+// terminalWidth is the width of the terminal behind w, 0 when it is none.
+func terminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return min(max(width, 60), 160)
+}
+
+// known are the names that cases and scenarios may use.
+func known() fixtures.Known {
+	k := fixtures.Known{Warnings: codecs.WarningCodes()}
+	for _, r := range judge.Rules() {
+		k.Checks = append(k.Checks, r.ID)
+	}
+	if catalog, err := engines.Load(); err == nil {
+		k.Engines = catalog.Names()
+	}
+	return k
+}
+
+func lintCommand(e env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint [DIR]",
+		Short: "Check cases, scenarios, tapes and engine entries against their schemas and rules",
+		Long: `lint checks the embedded suite, or the suite in DIR (a folder that holds cases,
+scenarios, schema and matching).`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			fsys := fixtures.FS()
+			if len(args) == 1 {
+				fsys = os.DirFS(args[0])
+			}
+			var lines []string
+			for _, p := range fixtures.LintKnown(fsys, known()) {
+				lines = append(lines, fmt.Sprint(p))
+			}
+			if len(args) == 0 {
+				for _, p := range cassettes.Lint(cassettes.FS()) {
+					lines = append(lines, fmt.Sprint(p))
+				}
+				if _, err := engines.Load(); err != nil {
+					lines = append(lines, err.Error())
+				}
+			}
+			for _, l := range lines {
+				fmt.Fprintln(e.stdout, l)
+			}
+			if len(lines) > 0 {
+				return &failure{exitFailed, fmt.Sprintf("%d problems", len(lines))}
+			}
+			cases, err := fixtures.LoadCases(fsys)
+			if err != nil {
+				return &failure{exitFailed, err.Error()}
+			}
+			scenarios, err := fixtures.LoadScenarios(fsys)
+			if err != nil {
+				return &failure{exitFailed, err.Error()}
+			}
+			fmt.Fprintf(e.stdout, "no problems in %d cases and %d scenarios\n", len(cases), len(scenarios))
+			return nil
+		},
+	}
+}

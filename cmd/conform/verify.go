@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/suite/verify"
+)
+
+func verifyCommand(e env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify PATH...",
+		Short: "Hold the codecs against recorded traffic",
+		Long: `verify reads recordings (JSON with exchanges), go-vcr tapes and httprr recordings,
+decodes every reply that is no stream, and compares what came out with an
+independent scan of the body: calls, bytes of text, reasoning items. Error bodies
+must come out typed, with the provider's own message.
+
+Exit code 1 when a body was not read as it should be.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := verify.Paths(args)
+			if err != nil {
+				return usage("%v", err)
+			}
+			if asJSON {
+				raw, err := jsonx.Marshal(r)
+				if err != nil {
+					return &failure{exitBroken, err.Error()}
+				}
+				if err := printJSON(e.stdout, raw); err != nil {
+					return err
+				}
+			} else {
+				printVerify(e, r)
+			}
+			if !r.OK() {
+				return &failure{code: exitFailed}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printVerify(e env, r verify.Report) {
+	w := e.stdout
+	fmt.Fprintf(w, "%d files, %d exchanges\n", r.Files, r.Exchanges)
+	fmt.Fprintf(w, "replies    %d, decoded %d (of them %d errors inside a 2xx)\n", r.Replies, r.Decoded, r.ErrorsIn200)
+	fmt.Fprintf(w, "calls      %d in the bodies, %d decoded\n", r.RawCalls, r.DecodedCalls)
+	fmt.Fprintf(w, "text       %d bytes in the bodies, %d decoded (white space not counted)\n", r.RawText, r.DecodedText)
+	fmt.Fprintf(w, "reasoning  %d items in the bodies, %d decoded\n", r.RawReasoning, r.Reasoning)
+	fmt.Fprintf(w, "errors     %d, typed %d\n", r.Errors, r.ErrorsTyped)
+	fmt.Fprintf(w, "skipped    %d streams, %d other endpoints, %d files that are no recordings\n", r.Streams, r.Other, len(r.Skipped))
+	for _, p := range r.EmptyReplies {
+		fmt.Fprintf(w, "empty reply: %s #%d (finish %q)\n", p.File, p.Exchange, p.Finish)
+	}
+	for _, p := range r.Failed {
+		fmt.Fprintf(w, "FAILED: %s #%d: %s\n", p.File, p.Exchange, p.Error)
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/suite"
+)
+
+func decodeCommand(e env) *cobra.Command {
+	var t target
+	var status int
+	cmd := &cobra.Command{
+		Use:   "decode --dialect D [--engine E] [--model M] [--status N] < body",
+		Short: "Print the neutral form of a reply body, or the error that it carries",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := t.resolve(); err != nil {
+				return err
+			}
+			body, err := readInput(e)
+			if err != nil {
+				return err
+			}
+			if status < 200 || status > 299 {
+				return decoded(e, nil, t.codec.Error(status, nil, body), status)
+			}
+			reply, err := t.codec.Reply(body, t.resolved.Profile)
+			return decoded(e, &reply, err, status)
+		},
+	}
+	t.flags(cmd)
+	cmd.Flags().IntVar(&status, "status", 200, "HTTP status that the body came with")
+	return cmd
+}
+
+func decoded(e env, reply *codecs.Reply, err error, status int) error {
+	if err == nil {
+		return printJSON(e.stdout, codecs.View(*reply))
+	}
+	if werr := printJSON(e.stdout, codecs.ErrorView(err, status)); werr != nil {
+		return werr
+	}
+	return &failure{code: exitFailed}
+}
+
+func encodeCommand(e env) *cobra.Command {
+	var t target
+	var op string
+	cmd := &cobra.Command{
+		Use:   "encode --dialect D [--engine E] [--model M] --op tools|request|continue < JSON",
+		Short: "Print what a client sends: tools, a request, or the messages after a turn",
+		Long: `encode reads JSON from standard input and prints wire JSON.
+
+  --op tools     {"tools":[MCP tools, or the form of any dialect]}
+                 prints {"tools":...,"warnings":[...]}
+  --op request   the neutral request {"model","system","messages":[{"role","content"}],
+                 "tools","server_tools","choice","parallel","max_tokens","stream","extra"}
+                 prints the request body; warnings go to standard error
+  --op continue  {"body": reply | "body_text": "...", "results":[{"pos","id","name",
+                 "content":[MCP blocks],"isError","structuredContent"}]}
+                 prints {"messages"|"contents"|"input":[...],"warnings":[...]}`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := t.resolve(); err != nil {
+				return err
+			}
+			switch op {
+			case "tools", "request", "continue":
+			case "":
+				return usage("name an operation with --op: tools, request or continue")
+			default:
+				return usage("unknown operation %q; want tools, request or continue", op)
+			}
+			input, err := readInput(e)
+			if err != nil {
+				return err
+			}
+			return encode(e, t, op, input)
+		},
+	}
+	t.flags(cmd)
+	cmd.Flags().StringVar(&op, "op", "", "tools, request or continue")
+	return cmd
+}
+
+func encode(e env, t target, op string, input []byte) error {
+	v, err := jsonx.Parse(input)
+	if err != nil {
+		return usage("standard input: %v", err)
+	}
+	if !v.IsObject() {
+		return usage("standard input: want an object, got %s; see 'conform help encode'", v.Kind())
+	}
+	if v.Get("stream_text").Exists() {
+		return usage("standard input: /stream_text: streams are not read; give the body of a reply in body or body_text")
+	}
+	if op == "request" && t.model != "" && v.Get("model").Str() == "" {
+		if input, err = jsonx.Set(input, "/model", jsonx.Quote(t.resolved.Model)); err != nil {
+			return err
+		}
+	}
+	if op == "request" && t.model == "" && v.Get("model").Str() != "" && t.engine != "" {
+		t.resolved = t.resolved.Engine.Resolve(v.Get("model").Str())
+	}
+	got, err := suite.RunOp(t.codec, op, t.resolved.Profile, input)
+	if err != nil {
+		return usage("standard input: %v", err)
+	}
+	if got.Err != nil {
+		var pe *codecs.ProviderError
+		if errors.As(got.Err, &pe) {
+			return &failure{exitFailed, "the body carries an error: " + pe.Error()}
+		}
+		return &failure{exitFailed, got.Err.Error()}
+	}
+	var f jsonx.Fields
+	switch op {
+	case "request":
+		return encodedRequest(e, t, got)
+	case "tools":
+		f.Set("tools", got.Value)
+	default:
+		f.Set(conversationKey(t.codec.Dialect()), got.Value)
+	}
+	return printJSON(e.stdout, f.Set("warnings", codecs.ViewWarnings(got.Warnings)).Raw())
+}
+
+func encodedRequest(e env, t target, got suite.OpResult) error {
+	for _, w := range got.Warnings {
+		fmt.Fprintf(e.stderr, "conform: warning: %s: %s\n", w.Code, w.Text)
+	}
+	body := []byte(got.Value)
+	if t.engine != "" {
+		client := engines.Client{Engine: t.resolved.Engine, Codec: t.codec, Model: t.resolved.Model}
+		var err error
+		if body, err = client.Body(body); err != nil {
+			return &failure{exitFailed, err.Error()}
+		}
+	}
+	return printJSON(e.stdout, body)
+}
+
+// conversationKey is the request key that holds the conversation.
+func conversationKey(d codecs.Dialect) string {
+	switch d {
+	case codecs.Gemini:
+		return "contents"
+	case codecs.Responses:
+		return "input"
+	}
+	return "messages"
+}
+
+func playCommand(e env) *cobra.Command {
+	var t target
+	cmd := &cobra.Command{
+		Use:   "play --dialect D [--engine E] [--model M] < JSON",
+		Short: "Print what the reference loop does with given replies",
+		Long: `play reads {"bodies":[reply bodies],"tools":[definitions],"results":{name: MCP
+result, text, or a list of them},"max_iterations":N} and prints
+{"run":[{"name","arguments"}],"requests":[bodies],"final","error","warnings","dropped"}.
+
+"messages", "max_tokens", "truncation":"documented" and "last_turn":"run" may be given too.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := t.resolve(); err != nil {
+				return err
+			}
+			input, err := readInput(e)
+			if err != nil {
+				return err
+			}
+			out, err := suite.PlayBodies(cmd.Context(), t.codec, t.resolved.Profile, t.resolved.Model, input)
+			if err != nil {
+				return usage("%v", err)
+			}
+			return printJSON(e.stdout, out)
+		},
+	}
+	t.flags(cmd)
+	return cmd
+}

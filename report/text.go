@@ -1,0 +1,268 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/toolconform/conform/suite/results"
+)
+
+const (
+	defaultWidth = 100
+	nameWidth    = 25
+	originWidth  = 17
+)
+
+// text lays the matrix out for people.
+type text struct {
+	w     *bufio.Writer
+	doc   results.Document
+	width int
+	color bool
+	all   bool
+}
+
+func writeText(w io.Writer, doc results.Document, o Options) error {
+	t := text{w: bufio.NewWriter(w), doc: doc, width: o.Width, color: o.Color, all: o.Unfold}
+	if t.width <= 0 {
+		t.width = defaultWidth
+	}
+	t.head()
+	t.matrix()
+	t.columns()
+	t.legend()
+	t.failures()
+	t.totals()
+	return t.w.Flush()
+}
+
+func (t *text) line(format string, args ...any) { fmt.Fprintf(t.w, format+"\n", args...) }
+
+// wrap writes words in lines of the report's width.
+func (t *text) wrap(first, indent, s string) {
+	t.w.WriteString(first)
+	n := utf8.RuneCountInString(first)
+	for i, word := range strings.Fields(s) {
+		if i > 0 && n+1+utf8.RuneCountInString(word) > t.width {
+			t.w.WriteString("\n" + indent)
+			n = len(indent)
+		} else if i > 0 {
+			t.w.WriteString(" ")
+			n++
+		}
+		t.w.WriteString(word)
+		n += utf8.RuneCountInString(word)
+	}
+	t.w.WriteString("\n")
+}
+
+func (t *text) head() {
+	if t.doc.Mode == "replay" {
+		t.line("What each engine's wire demands and whether the reference meets it; nothing about engines today.")
+	} else {
+		t.wrap("", "", "What the engines answered to the tool loops of the suite on "+t.doc.Date+".")
+	}
+	t.line("")
+}
+
+// letters name the columns.
+func letter(i int) string {
+	const names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if i < len(names) {
+		return names[i : i+1]
+	}
+	return string(names[i%len(names)])
+}
+
+// matrix writes the rows, in blocks of as many columns as fit the width.
+func (t *text) matrix() {
+	per := max((t.width-nameWidth-originWidth)/2, 4)
+	for from := 0; from < len(t.doc.Columns); from += per {
+		t.block(from, min(from+per, len(t.doc.Columns)))
+		t.line("")
+	}
+}
+
+func (t *text) block(from, to int) {
+	var head strings.Builder
+	for i := from; i < to; i++ {
+		head.WriteString(letter(i) + " ")
+	}
+	tail := ""
+	if from == 0 {
+		tail = "  rec doc syn   ="
+	}
+	t.line("%s%s%s", pad("", nameWidth), t.faint(strings.TrimRight(head.String(), " ")), t.faint(tail))
+	for i := 0; i < len(t.doc.Rows); {
+		i = t.section(i, from, to)
+	}
+}
+
+// section writes the rows of one dialect from row i on, and returns the row
+// after it. Rows that only stand for another are folded into a line at its end.
+func (t *text) section(i, from, to int) int {
+	dialect := t.doc.Rows[i].Dialect
+	t.line("%s", t.bold(dialect))
+	var order []string
+	folded := map[string][]string{}
+	for ; i < len(t.doc.Rows) && t.doc.Rows[i].Dialect == dialect; i++ {
+		r := t.doc.Rows[i]
+		if r.SameAs != "" && !t.all && onlySame(r) {
+			if folded[r.SameAs] == nil {
+				order = append(order, r.SameAs)
+			}
+			folded[r.SameAs] = append(folded[r.SameAs], r.Name)
+			continue
+		}
+		t.row(r, from, to)
+	}
+	for _, as := range order {
+		t.wrap(pad("  = "+as, nameWidth), pad("", nameWidth), strings.Join(folded[as], ", "))
+	}
+	return i
+}
+
+func (t *text) row(r results.Row, from, to int) {
+	t.w.WriteString(pad("  "+r.Name, nameWidth))
+	for c := from; c < to; c++ {
+		t.w.WriteString(t.cell(r.Cells[c]))
+		if c < to-1 {
+			t.w.WriteString(" ")
+		}
+	}
+	if from == 0 {
+		rec, doc, syn, same := r.Origins()
+		t.w.WriteString(t.faint(fmt.Sprintf("  %3s %3s %3s %3s", count(rec), count(doc), count(syn), count(same))))
+	}
+	t.w.WriteString("\n")
+}
+
+func count(n int) string {
+	if n == 0 {
+		return "."
+	}
+	return fmt.Sprint(n)
+}
+
+// onlySame tells whether every cell of a row stands for another row's, or does
+// not apply.
+func onlySame(r results.Row) bool {
+	for _, c := range r.Cells {
+		if c.Verdict != results.Same && c.Verdict != results.NA {
+			return false
+		}
+	}
+	return true
+}
+
+func pad(s string, n int) string {
+	if k := utf8.RuneCountInString(s); k < n {
+		return s + strings.Repeat(" ", n-k)
+	} else if k > n {
+		return string([]rune(s)[:n-2]) + "… "
+	}
+	return s
+}
+
+// glyph is the one character of a cell.
+func glyph(c results.Cell) string {
+	switch c.Verdict {
+	case results.Pass:
+		switch c.Origin {
+		case results.Recorded:
+			return "R"
+		case results.Documented:
+			return "D"
+		}
+		return "✓"
+	case results.Degraded:
+		return "~"
+	case results.Fail:
+		return "✗"
+	case results.Same:
+		return "="
+	case results.NA:
+		return "-"
+	case results.NotRun:
+		return "?"
+	}
+	return "!"
+}
+
+func (t *text) columns() {
+	width := 0
+	for _, c := range t.doc.Columns {
+		width = max(width, len(c.Scenario)+2)
+	}
+	per := max(t.width/(width+2), 1)
+	rows := (len(t.doc.Columns) + per - 1) / per
+	for r := range rows {
+		var b strings.Builder
+		for k := range per {
+			if i := k*rows + r; i < len(t.doc.Columns) {
+				b.WriteString(pad(letter(i)+" "+t.doc.Columns[i].Scenario, width+2))
+			}
+		}
+		t.line("%s", strings.TrimRight(b.String(), " "))
+	}
+	t.line("")
+}
+
+func (t *text) legend() {
+	t.wrap("", "", "R pass on a recorded tape   D pass on a documented tape   ✓ pass on a rendered (synthetic) conversation   "+
+		"~ degraded to the documented fallback   ✗ fail   = same effective profile and no tape of its own, not run again   "+
+		"- does not apply   ? not run   ! error of the harness")
+	t.line("")
+}
+
+func (t *text) failures() {
+	for _, r := range t.doc.Rows {
+		for _, c := range r.Cells {
+			switch c.Verdict {
+			case results.Fail:
+				for _, k := range c.Checks {
+					if k.Verdict != results.Fail {
+						continue
+					}
+					t.line("%s %s  %s", t.paint("✗", lipgloss.Red), t.bold(r.Name+"  "+c.Scenario), fmt.Sprintf("%s (%s)", k.ID, k.Level))
+					if k.Message != "" {
+						t.wrap("    ", "    ", k.Message+": "+k.Evidence)
+					} else {
+						t.wrap("    ", "    ", k.Evidence)
+					}
+				}
+				t.line("    conform explain %s --engine %s", c.Scenario, r.Name)
+			case results.Error:
+				t.line("%s %s  harness: %s", t.paint("!", lipgloss.Red), t.bold(r.Name+"  "+c.Scenario), c.Reason)
+			}
+		}
+	}
+}
+
+func (t *text) totals() {
+	k := t.doc.Totals
+	var parts []string
+	for _, v := range results.Verdicts() {
+		if n := k.ByVerdict[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, name(v)))
+		}
+	}
+	t.line("%d engines, %d dialects, %d cells: %s", k.Engines, k.Dialects, k.Cells, strings.Join(parts, ", "))
+	t.line("run on: %d recorded, %d documented, %d synthetic; %d exchanges", k.ByOrigin[results.Recorded],
+		k.ByOrigin[results.Documented], k.ByOrigin[results.Synthetic], k.Exchanges)
+}
+
+func name(v results.Verdict) string {
+	switch v {
+	case results.Same:
+		return "as another row (=)"
+	case results.NotRun:
+		return "not run"
+	}
+	return string(v)
+}
