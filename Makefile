@@ -1,0 +1,48 @@
+# Targets for people; .ci/run is what CI runs.
+GO ?= go
+TOOL = $(GO) tool -modfile=tools/go.mod
+FUZZTIME ?= 30s
+
+.PHONY: help test race lint fuzz bench golden conform check interop tapes confirm
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+test: ## run the tests
+	$(GO) test ./...
+
+race: ## run the tests under the race detector
+	$(GO) test -race ./...
+
+lint: ## gofmt, gofumpt, vet, staticcheck, and the suite's own lint
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	@test -z "$$($(TOOL) gofumpt -l .)" || { $(TOOL) gofumpt -l .; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) staticcheck ./...
+	$(GO) run ./cmd/conform lint
+
+fuzz: ## run every fuzz target for FUZZTIME
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) || exit 1; done; done
+
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+golden: ## write the golden files anew; read the diff before you commit it
+	GOLDIE_UPDATE=1 $(GO) test ./report/... ./cmd/...
+
+conform: ## print the matrix
+	$(GO) run ./cmd/conform run
+
+interop: ## hold the codecs against the tapes of other projects, read in place
+	cd interop && $(GO) test ./...
+
+tapes: ## write the requests of every tape anew; read the diff before you commit it
+	$(GO) run ./internal/tapegen
+
+confirm: ## count the facts of the catalogue in the recordings below RECORDINGS
+	$(GO) run ./internal/confirmgen $(RECORDINGS)
+
+check: lint test race interop ## everything that CI runs
