@@ -6,8 +6,11 @@
 package cassettes
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -85,13 +88,40 @@ func Read(fsys fs.FS, name string) (Tape, error) {
 	return t, err
 }
 
-// ReadFile reads the tape at a path of the file system.
+// ReadFile reads the tape at a path of the file system. A file that gzip
+// compressed is unpacked first.
 func ReadFile(file string) (Tape, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return Tape{}, missing(file, err)
 	}
+	if compressed(data) {
+		if data, err = unpack(data); err != nil {
+			return Tape{}, &TapeError{File: file, Text: "cannot be unpacked: " + err.Error(), Remedy: "check it with gunzip -t", Err: err}
+		}
+		file = strings.TrimSuffix(file, ".gz")
+	}
 	return Parse(file, data)
+}
+
+func compressed(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b }
+
+// mostUnpacked bounds what a compressed tape may unpack to, in bytes.
+const mostUnpacked = 256 << 20
+
+func unpack(data []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(r, mostUnpacked+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(out) > mostUnpacked {
+		return nil, fmt.Errorf("it unpacks to more than %d MiB", mostUnpacked>>20)
+	}
+	return out, nil
 }
 
 func missing(file string, err error) error {
@@ -105,7 +135,7 @@ func Parse(name string, data []byte) (Tape, error) {
 	t := Tape{Name: strings.TrimSuffix(path.Base(name), path.Ext(name))}
 	var err error
 	switch {
-	case len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b:
+	case compressed(data):
 		err = &TapeError{File: name, Text: "is compressed", Remedy: "unpack it with gunzip"}
 	case strings.HasPrefix(string(data[:min(len(data), len(httprrMagic))]), httprrMagic):
 		t.Exchanges, err = parseHTTPRR(name, data)

@@ -2,6 +2,7 @@ package cassettes_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -355,4 +356,30 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestReadFileUnpacks(t *testing.T) {
+	text := write(t, cassettes.Tape{Exchanges: []cassettes.Exchange{exchange([]byte(`{"a":1}`), []byte(`{"b":2}`))}})
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "quay.yaml.gz")
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tape, err := cassettes.ReadFile(file)
+	if err != nil || len(tape.Exchanges) != 1 || string(tape.Exchanges[0].Response.Body) != `{"b":2}` {
+		t.Errorf("got %+v (%v)", tape, err)
+	}
+	if err := os.WriteFile(file, b.Bytes()[:20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cassettes.ReadFile(file); err == nil || !strings.Contains(err.Error(), "gunzip -t") {
+		t.Errorf("a cut file gives %v", err)
+	}
 }

@@ -64,6 +64,9 @@ func scan(d codecs.Dialect, body []byte) (c counts, tagged bool, ok bool) {
 	switch d {
 	case codecs.OpenAI, codecs.Hermes:
 		text = scanChat(v, &c)
+		if text == "" {
+			text = objectContent(body)
+		}
 	case codecs.Anthropic:
 		text = scanAnthropic(v, &c)
 	case codecs.Gemini:
@@ -116,15 +119,32 @@ func scanChat(v any, c *counts) (text string) {
 			chunked = true
 		}
 	}
-	for _, d := range list(obj(msg, "reasoning_details")) {
-		if str(obj(d, "text")) != "" || str(obj(d, "summary")) != "" {
-			chunked = true
-		}
+	if len(list(obj(msg, "reasoning_details"))) > 0 { // encrypted ones have no text
+		chunked = true
 	}
 	if chunked {
 		c.reasoning = 1
 	}
 	return text
+}
+
+// objectContent is the spelling of a content that is an object: structured output
+// that a host did not encode as a string.
+func objectContent(body []byte) string {
+	var doc struct {
+		Choices []struct {
+			Message struct {
+				Content json.RawMessage `json:"content"`
+			} `json:"message"`
+		} `json:"choices"`
+	}
+	if json.Unmarshal(body, &doc) != nil || len(doc.Choices) == 0 {
+		return ""
+	}
+	if c := doc.Choices[0].Message.Content; len(c) > 0 && c[0] == '{' {
+		return string(c)
+	}
+	return ""
 }
 
 var hermesBlock = regexp.MustCompile(`(?s)<tool_call>\s*(.*?)\s*</tool_call>`)

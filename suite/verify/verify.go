@@ -307,8 +307,26 @@ func (r *Report) errorBody(c codecs.Full, x exchange) error {
 	return nil
 }
 
-// holds tells whether a body holds a message among its strings.
+// holds tells whether a message is made of the provider's words: it stands in
+// the body, or is two strings of it joined by a colon, as gateways have a general
+// and a particular one.
 func holds(body []byte, message string) bool {
+	if contains(body, message) {
+		return true
+	}
+	for at := 0; ; {
+		i := strings.Index(message[at:], ": ")
+		if i < 0 {
+			return false
+		}
+		at += i + 2
+		if contains(body, message[:at-2]) && contains(body, message[at:]) {
+			return true
+		}
+	}
+}
+
+func contains(body []byte, message string) bool {
 	if strings.Contains(string(body), message) {
 		return true
 	}
@@ -322,7 +340,11 @@ func holds(body []byte, message string) bool {
 func holdsString(v any, message string) bool {
 	switch v := v.(type) {
 	case string:
-		return strings.Contains(v, message)
+		if strings.Contains(v, message) {
+			return true
+		}
+		var inner any // gateways carry the provider's body as a JSON string
+		return strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &inner) == nil && holdsString(inner, message)
 	case []any:
 		return slices.ContainsFunc(v, func(x any) bool { return holdsString(x, message) })
 	case map[string]any:
