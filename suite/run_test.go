@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/toolconform/conform/cassettes"
-	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/suite"
@@ -56,5 +55,3 @@ func TestReferenceMeetsEverything(t *testing.T) {
 		}
 	}
 }
-
-var _ codecs.Codec

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,6 +88,10 @@ func (p *play) readReply(x *judge.Exchange, i int, tools []codecs.Tool) {
 	}
 	reply, err := p.codec.Reply(t.Body, p.resolved.Profile)
 	if err != nil {
+		var pe *codecs.ProviderError
+		if !errors.As(err, &pe) {
+			x.ReplyErr = err
+		}
 		return
 	}
 	x.Reply, x.Replied, x.Want = reply, true, p.neutral[i]

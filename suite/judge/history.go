@@ -348,6 +348,15 @@ func judgeSynthetic(f *finding, run Run, where string, c codecs.ToolCall, text s
 }
 
 func judgeAnswer(f *finding, run Run, where string, want, got codecs.ToolResult, text string, t turn) {
+	if want.IsError {
+		if strings.TrimSpace(text) == "" {
+			f.fail("results.error", "", where, "the error of the tool", "an empty result")
+		} else if run.Dialect == codecs.Anthropic && !got.IsError {
+			f.fail("results.error", results.Should, where, "is_error on the result", "no flag")
+		} else {
+			f.pass("results.error")
+		}
+	}
 	for _, it := range codecs.ReadItems(want.Content) {
 		switch it.Kind {
 		case codecs.ItemText, codecs.ItemDocument:
@@ -374,15 +383,7 @@ func judgeAnswer(f *finding, run Run, where string, want, got codecs.ToolResult,
 			f.pass("results.content")
 		}
 	}
-	if want.IsError {
-		if strings.TrimSpace(text) == "" {
-			f.fail("results.error", "", where, "the error of the tool", "an empty result")
-		} else if run.Dialect == codecs.Anthropic && !got.IsError {
-			f.fail("results.error", results.Should, where, "is_error on the result", "no flag")
-		} else {
-			f.pass("results.error")
-		}
-	}
+
 }
 
 func joined(parts []codecs.Part) string {

@@ -11,13 +11,14 @@ import (
 
 // Exchange is one request as the server half read it, and the reply to it.
 type Exchange struct {
-	Body    codecs.Raw     // the request as it was sent
-	Request codecs.Request // read from Body
-	ReadErr error          // Body could not be read
-	Reply   codecs.Reply   // of the engine, read by the reference
-	Replied bool           // Reply is set; false for an error status
-	Cut     []int          // ordinals of the calls of Reply that the token limit cut
-	Want    *codecs.Reply  // what the scenario's turn says, for replies that were rendered from one
+	Body     codecs.Raw     // the request as it was sent
+	Request  codecs.Request // read from Body
+	ReadErr  error          // Body could not be read
+	Reply    codecs.Reply   // of the engine, read by the reference
+	Replied  bool           // Reply is set; false for an error status
+	ReplyErr error          // a 2xx body that cannot be read, and carries no error either
+	Cut      []int          // ordinals of the calls of Reply that the token limit cut
+	Want     *codecs.Reply  // what the scenario's turn says, for replies that were rendered from one
 	// HiddenLimit is set when the token limit ended the reply although its
 	// finish reason says something else.
 	HiddenLimit bool
@@ -160,6 +161,9 @@ func Judge(run Run) []results.Check {
 func place(i int) string { return fmt.Sprintf("request %d", i+1) }
 
 func judgeReply(f *finding, x Exchange, i int) {
+	if x.ReplyErr != nil {
+		f.fail("reply.decodes", "", fmt.Sprintf("reply %d", i+1), "a reply of the dialect", x.ReplyErr.Error())
+	}
 	if !x.Replied {
 		return
 	}
