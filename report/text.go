@@ -214,9 +214,14 @@ func (t *text) columns() {
 }
 
 func (t *text) legend() {
-	t.wrap("", "", "R pass on a recorded tape   D pass on a documented tape   ✓ pass on a rendered (synthetic) conversation   "+
-		"~ degraded to the documented fallback   ✗ fail   = same effective profile and no tape of its own, not run again   "+
-		"- does not apply   ? not run   ! error of the harness")
+	for _, pair := range [][2]string{
+		{"R pass on a recorded tape", "~ degraded: the documented fallback"},
+		{"D pass on a documented tape", "✗ fail"},
+		{"✓ pass on a rendered conversation", "= as another row: same profile, no tape of its own"},
+		{"- does not apply", "? not run    ! error of the harness"},
+	} {
+		t.line("%s%s", pad(pair[0], 37), pair[1])
+	}
 	t.line("")
 }
 

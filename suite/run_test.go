@@ -2,7 +2,12 @@ package suite_test
 
 import (
 	"context"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/engines"
@@ -52,6 +57,54 @@ func TestReferenceMeetsEverything(t *testing.T) {
 			default:
 				t.Errorf("%s (%s) %s: %s: %s", row.Name, row.Dialect, c.Scenario, c.Verdict, c.Reason)
 			}
+		}
+	}
+}
+
+// TestBrokenTape: a tape that is missing or broken is an error of the harness
+// that names file and remedy, in its own cell only. It never turns into a
+// recording or into a rendered conversation.
+func TestBrokenTape(t *testing.T) {
+	for _, c := range []struct{ name, tape, want string }{
+		{"missing", "", "tapes/llama-server/basic/one-call.yaml"},
+		{"broken", "interactions: [", "line"},
+		{"binary", "\x00\x01\x02", "tapes/llama-server/basic/one-call.yaml"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRunner(t)
+			files := fstest.MapFS{}
+			if c.tape != "" {
+				files["tapes/llama-server/basic/one-call.yaml"] = &fstest.MapFile{Data: []byte(c.tape)}
+			}
+			r.Tapes = &suite.Tapes{FS: files, Index: r.Tapes.Index}
+			cell := runCell(t, r, "llama-server", "basic/one-call")
+			if cell.Verdict != results.Error || !strings.Contains(cell.Reason, c.want) || cell.Origin == results.Synthetic {
+				t.Errorf("got %s, %q, origin %q", cell.Verdict, cell.Reason, cell.Origin)
+			}
+			if other := runCell(t, r, "openai", "basic/one-call"); other.Verdict != results.Pass {
+				t.Errorf("a row without a tape is %s: %s", other.Verdict, other.Reason)
+			}
+		})
+	}
+}
+
+// TestReadmeFigures holds the figures of the README against a run.
+func TestReadmeFigures(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := newRunner(t).Run(context.Background(), suite.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]int{
+		`replays (\S+) engines`:         doc.Totals.Engines,
+		`full run is (\S+)\s+exchanges`: doc.Totals.Exchanges,
+	} {
+		m := regexp.MustCompile(pattern).FindStringSubmatch(string(readme))
+		if m == nil || strings.ReplaceAll(m[1], ",", "") != strconv.Itoa(want) {
+			t.Errorf("README: %q gives %v, the run %d", pattern, m, want)
 		}
 	}
 }

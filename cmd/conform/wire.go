@@ -100,7 +100,7 @@ func encode(e env, t target, op string, input []byte) error {
 	if v.Get("stream_text").Exists() {
 		return usage("standard input: /stream_text: streams are not read; give the body of a reply in body or body_text")
 	}
-	if op == "request" && t.model != "" && v.Get("model").Str() == "" {
+	if op == "request" && t.resolved.Model != "" && v.Get("model").Str() == "" {
 		if input, err = jsonx.Set(input, "/model", jsonx.Quote(t.resolved.Model)); err != nil {
 			return err
 		}
@@ -175,6 +175,9 @@ result, text, or a list of them},"max_iterations":N} and prints
 			input, err := readInput(e)
 			if err != nil {
 				return err
+			}
+			if t.resolved.Model == "" {
+				t.resolved.Model = "any-model"
 			}
 			out, err := suite.PlayBodies(cmd.Context(), t.codec, t.resolved.Profile, t.resolved.Model, input)
 			if err != nil {

@@ -184,7 +184,7 @@ func judgeCall(f *finding, run Run, where string, want, got codecs.ToolCall) {
 		level := signatureLevel(run)
 		switch {
 		case got.Signature == want.Signature:
-			f.pass("echo.signature")
+			f.add("echo.signature", level, results.Pass, "", "")
 		case got.Signature == "":
 			f.fail("echo.signature", level, where, "the signature of the call to "+want.Name, "none")
 		default:

@@ -23,7 +23,7 @@ func judgeReasoning(f *finding, run Run, where string, e expected, t turn) {
 		if len(got) > 0 {
 			f.fail("echo.reasoning", results.Must, where, "no reasoning: this engine refuses it", fmt.Sprintf("%d reasoning parts", len(got)))
 		} else if len(want) > 0 {
-			f.pass("echo.reasoning")
+			f.add("echo.reasoning", results.Must, results.Pass, "", "")
 		}
 		return
 	}
@@ -35,7 +35,7 @@ func judgeReasoning(f *finding, run Run, where string, e expected, t turn) {
 	} else if len(got) == 0 { // reasoning that is only a signature
 		f.fail("echo.reasoning", level, where, "the reasoning block of the turn", "none")
 	} else {
-		f.pass("echo.reasoning")
+		f.add("echo.reasoning", level, results.Pass, "", "")
 	}
 	judgeSignatures(f, where, want, got)
 }

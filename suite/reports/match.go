@@ -13,8 +13,9 @@ import (
 // Match compares an outcome with what a report expects and returns the
 // differences. Both are JSON as encoding/json decodes it with UseNumber.
 //
-//   - Objects match as subsets: the keys that are named must match. The keys
-//     not (must not match), note and invariant are no keys of the outcome.
+//   - Objects match as subsets: the keys that are named must match; {} matches
+//     only {}. The keys not (must not match), note and invariant are no keys of
+//     the outcome.
 //   - Lists must be equally long; under a key that ends in _tail the last
 //     elements of the list without that ending are compared.
 //   - Texts are compared without the white space at their ends. A list of one
@@ -65,6 +66,9 @@ func (m *matcher) value(path string, expected, got any, there bool) {
 		if !ok {
 			m.fail(path, "got %s, want an object", show(got))
 			return
+		}
+		if len(want) == 0 && len(o) > 0 {
+			m.fail(path, "got %s, want {}", show(got))
 		}
 		m.object(path, want, o)
 	case []any:
@@ -119,9 +123,10 @@ func (m *matcher) object(path string, want, got map[string]any) {
 	}
 }
 
+// isMatcher tells matchers from keys such as $schema and $defs.
 func isMatcher(o map[string]any) bool {
-	for k := range o {
-		if strings.HasPrefix(k, "$") {
+	for _, name := range []string{"$any", "$absent", "$type", "$ci", "$str", "$same_as", "$contains_text", "$no_key", "$one_of"} {
+		if _, ok := o[name]; ok {
 			return true
 		}
 	}
@@ -199,15 +204,17 @@ func (m *matcher) text(path string, rules map[string]any, s string) {
 		case "nonblank":
 			ok = strings.TrimSpace(s) != ""
 		case "contains", "not_contains":
-			ok = true
-			for _, part := range arg.([]any) {
+			list, isList := arg.([]any)
+			ok = isList
+			for _, part := range list {
 				ok = ok && strings.Contains(s, fmt.Sprint(part)) == (rule == "contains")
 			}
 		case "regex":
 			re, err := regexp.Compile(fmt.Sprint(arg))
 			ok = err == nil && re.MatchString(s)
 		case "maxlen":
-			n, err := arg.(json.Number).Int64()
+			most, _ := arg.(json.Number)
+			n, err := most.Int64()
 			ok = err == nil && int64(len(s)) <= n
 		case "capture":
 			m.captured[fmt.Sprint(arg)] = s
