@@ -141,7 +141,13 @@ func (p *play) fromTape(tape cassettes.Tape, entry cassettes.Entry) error {
 		return err
 	}
 	p.resolved = engine.Resolve(entry.Model)
-	p.model, p.maxTokens, p.extra = entry.Model, entry.MaxTokens, entry.Extra
+	p.model, p.maxTokens = entry.Model, entry.MaxTokens
+	if len(entry.Extra) > 0 {
+		// The layout of the index is no part of a request.
+		if p.extra, err = jsonx.Compact(entry.Extra); err != nil {
+			return fmt.Errorf("tape %s: extra: %w", entry.Tape, err)
+		}
+	}
 	for _, x := range tape.Exchanges {
 		p.turns = append(p.turns, replay.Turn{Status: x.Response.Status, Header: x.Response.Header, Body: x.Response.Body})
 		p.neutral = append(p.neutral, nil)

@@ -34,7 +34,9 @@ var clientItems = map[string]bool{
 }
 
 // xaiServerNames are the names under which xAI reports its own X search and
-// viewers as custom_tool_call items although it ran them itself.
+// viewers as custom_tool_call items although it ran them itself. The four longer
+// x_ names are seen in public clients and stream logs; x_search and the viewers
+// are listed by analogy, no recording shows them as item names.
 var xaiServerNames = map[string]bool{
 	"x_search": true, "x_keyword_search": true, "x_semantic_search": true, "x_user_search": true,
 	"x_thread_fetch": true, "view_x_video": true, "view_image": true,

@@ -84,7 +84,6 @@ func (r *request) chat(m jsonx.Value) {
 		for _, p := range m.Get("content").Items() {
 			r.reasoning = r.reasoning || p.Get("type").Str() == "thinking"
 		}
-		r.reasoning = r.reasoning || strings.Contains(m.Get("content").Str(), "<think>")
 	}
 }
 
