@@ -212,7 +212,7 @@ func CheckServerTools(d Dialect, entries []Raw, allowUnlisted bool) error {
 		case class == ServerTool && owner == d:
 		case class == ServerTool:
 			return fmt.Errorf("server_tools[%d]: '%s' belongs to the %s wire, not '%s'; server tools are provider-native and cannot be translated", i, label, owner, d)
-		case class == UnknownTool && allowUnlisted && label != "" && label != "custom" && label != "namespace":
+		case class == UnknownTool && allowUnlisted && jsonx.Of(e).IsObject() && label != "" && label != "custom" && label != "namespace":
 		default:
 			return fmt.Errorf("server_tools[%d]: entry '%s' is not a server tool of the %s wire", i, label, d)
 		}

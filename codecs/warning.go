@@ -33,6 +33,8 @@ const (
 	WarnParallelDropped  = "parallel.dropped"           // the engine has no parallel knob
 	WarnToolDuplicate    = "tool.duplicate"             // a tool name is offered twice; the first wins
 	WarnToolSkipped      = "tool.skipped"               // an entry of a tool list that is no tool
+	WarnToolRenamed      = "tool.renamed"               // the wire refuses the name of a tool; it goes out under another
+	WarnResultOrphan     = "results.orphan"             // a result of the history answers no call and was left out
 	WarnSchemaReduced    = "tool.schema_reduced"        // a schema lost keywords that the engine's schema field does not know
 	WarnServerToolSame   = "server_tool.replaced"       // a default gives way to the request's own tool of the same kind
 	WarnLossy            = "render.lossy"               // the dialect cannot carry this
@@ -50,7 +52,7 @@ func WarningCodes() []string {
 		WarnReasoningDropped, WarnItemDropped, WarnMediaPlaceholder, WarnMediaFollowUp,
 		WarnDocumentAsText, WarnTruncated, WarnTruncatedText, WarnLimitHidden,
 		WarnChoiceDropped, WarnToolsWithheld, WarnParallelDropped, WarnToolDuplicate,
-		WarnToolSkipped, WarnSchemaReduced, WarnServerToolSame, WarnLossy,
+		WarnToolSkipped, WarnToolRenamed, WarnResultOrphan, WarnSchemaReduced, WarnServerToolSame, WarnLossy,
 		WarnFinishOdd, WarnRequestForm, WarnBlockUnclosed, WarnUnknownFinish,
 	}
 }

@@ -94,7 +94,7 @@ type Origin struct {
 // Confirmed counts the public recorded exchanges that show a fact, and names one.
 type Confirmed struct {
 	Count  int    `json:"count"`
-	Repo   string `json:"repo,omitempty"`
+	Repo   string `json:"repository,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Commit string `json:"commit,omitempty"`
 }

@@ -42,6 +42,9 @@ func (r *run) answer(ctx context.Context, turn codecs.Reply) error {
 // execute gives the result of one call. The order of the checks is that of
 // spec 2.2: hook, unknown name, undecodable arguments, run.
 func (r *run) execute(ctx context.Context, call codecs.ToolCall) codecs.ToolResult {
+	if own := r.out.ToolNames[call.Name]; own != "" {
+		call.Name = own
+	}
 	if r.BeforeCall != nil {
 		name := call.Name
 		var skip bool

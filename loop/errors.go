@@ -12,7 +12,9 @@ import (
 
 // ErrNoServers is the error of Run without a tool server. Source: LP01 of the
 // source documents, as is the text.
-var ErrNoServers = errors.New("No MCP servers configured") //nolint:staticcheck // the text is fixed
+//
+//lint:ignore ST1005 the text is fixed
+var ErrNoServers = errors.New("No MCP servers configured")
 
 // IterationsError says that the model kept calling until the limit. Exactly
 // Limit requests were sent.

@@ -28,11 +28,10 @@ type planned struct {
 
 // turn is one random reply.
 type turn struct {
-	calls   []planned
-	limit   bool // ended by the token limit
-	pause   bool
-	text    string
-	nothing bool // final text
+	calls []planned
+	limit bool // ended by the token limit
+	pause bool
+	text  string
 }
 
 // plan makes a random turn. A limit cuts the last call, or none.

@@ -66,7 +66,10 @@ type Config struct {
 	Sender  Sender
 	Servers []ToolServer
 
-	// Messages is the prompt, system messages included.
+	// Messages is the prompt, system messages included. A call in it without its
+	// result, or a result without its call, is left out with a warning: see
+	// codecs.PairHistory. Tools whose names the wire refuses go out under other
+	// names, here too: see Outcome.ToolNames.
 	Messages []codecs.Message
 
 	// ServerTools are provider-native entries that go out on every request,
@@ -111,6 +114,7 @@ type Outcome struct {
 	Dropped    []codecs.ToolCall // calls that a token limit cut
 	Warnings   []codecs.Warning  // of the whole run
 	Requests   []codecs.Raw      // bodies as sent
+	ToolNames  map[string]string // names that tools went out under where the wire refuses their own, to their own; nil when there are none
 	Native     []codecs.Raw      // wire messages that follow the prompt, in order: the echo and the results of each turn that was answered; the final reply is not among them
 }
 
@@ -154,7 +158,8 @@ type run struct {
 	prefix string
 	out    Outcome
 	tools  []codecs.Tool
-	owner  map[string]ToolServer // by tool name
+	owner  map[string]ToolServer // by tool name, as the server has it
+	prompt []codecs.Message      // Messages, fit for the wire
 	server []codecs.Raw          // merged server tools
 	limit  int                   // tokens that the request allows, 0 when it names none
 	seen   map[codecs.Warning]bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/toolconform/conform/codecs"
@@ -25,7 +26,51 @@ func (r *run) prepare(ctx context.Context) error {
 	if err := r.mergeServerTools(); err != nil {
 		return err
 	}
-	return r.listTools(ctx)
+	if err := r.listTools(ctx); err != nil {
+		return err
+	}
+	r.fitNames()
+	var warnings []codecs.Warning
+	r.prompt, warnings = codecs.PairHistory(r.prompt)
+	r.warn(warnings)
+	return nil
+}
+
+// fitNames gives tools whose names the wire refuses other names, in the tools
+// that are offered, the choice and the history.
+func (r *run) fitNames() {
+	var warnings []codecs.Warning
+	r.prompt = r.Messages
+	r.tools, r.out.ToolNames, warnings = codecs.WireNames(r.Codec.Dialect(), r.tools)
+	r.warn(warnings)
+	if r.out.ToolNames == nil {
+		return
+	}
+	wire := map[string]string{}
+	for made, own := range r.out.ToolNames {
+		wire[own] = made
+	}
+	if made := wire[r.Choice.Name]; made != "" {
+		r.Choice.Name = made
+	}
+	r.prompt = make([]codecs.Message, len(r.Messages))
+	for i, m := range r.Messages {
+		r.prompt[i] = m
+		r.prompt[i].Parts = nil
+		for _, p := range m.Parts {
+			switch {
+			case p.Call != nil && wire[p.Call.Name] != "":
+				c := *p.Call
+				c.Name = wire[c.Name]
+				p.Call = &c
+			case p.Result != nil && wire[p.Result.Name] != "":
+				res := *p.Result
+				res.Name = wire[res.Name]
+				p.Result = &res
+			}
+			r.prompt[i].Parts = append(r.prompt[i].Parts, p)
+		}
+	}
 }
 
 // mergeServerTools checks both lists whole, so that a default that is wrong is
@@ -46,6 +91,9 @@ func (r *run) mergeServerTools() error {
 	}
 	merged, warnings := codecs.MergeServerTools(r.RequestServerTools, r.ServerTools)
 	r.warn(warnings)
+	for i, t := range merged { // the caller may go on writing into its own
+		merged[i] = slices.Clone(t)
+	}
 	if r.CheckServerTool != nil {
 		for i, t := range merged {
 			checked, err := r.CheckServerTool(t)
@@ -108,12 +156,12 @@ func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
 		return codecs.Reply{}, r.cancelled(ctx)
 	}
 	req := codecs.Request{
-		Model: r.Model, Messages: r.Messages, Tools: r.tools, ServerTools: r.server,
+		Model: r.Model, Messages: r.prompt, Tools: r.tools, ServerTools: r.server,
 		Choice: r.Choice, Parallel: r.Parallel, MaxTokens: r.MaxTokens, Extra: r.Extra,
 	}
 	if len(r.out.Native) > 0 {
 		tail := codecs.Message{Role: "assistant", Native: r.out.Native}
-		req.Messages = append(append(make([]codecs.Message, 0, len(r.Messages)+1), r.Messages...), tail)
+		req.Messages = append(append(make([]codecs.Message, 0, len(r.prompt)+1), r.prompt...), tail)
 	}
 	body, warnings, err := r.Codec.Request(req, r.Profile)
 	r.warnOnce(warnings)

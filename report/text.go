@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
@@ -43,27 +44,51 @@ func writeText(w io.Writer, doc results.Document, o Options) error {
 
 func (t *text) line(format string, args ...any) { fmt.Fprintf(t.w, format+"\n", args...) }
 
-// wrap writes words in lines of the report's width.
+// wrap writes words in lines of the report's width. A word that is longer than a
+// line is cut.
 func (t *text) wrap(first, indent, s string) {
 	t.w.WriteString(first)
 	n := utf8.RuneCountInString(first)
-	for i, word := range strings.Fields(s) {
-		if i > 0 && n+1+utf8.RuneCountInString(word) > t.width {
+	open := false // the line holds a word already
+	for _, word := range t.words(s, max(utf8.RuneCountInString(first), utf8.RuneCountInString(indent))) {
+		switch size := utf8.RuneCountInString(word); {
+		case open && n+1+size > t.width:
 			t.w.WriteString("\n" + indent)
-			n = len(indent)
-		} else if i > 0 {
+			n = utf8.RuneCountInString(indent)
+		case open:
 			t.w.WriteString(" ")
 			n++
 		}
 		t.w.WriteString(word)
 		n += utf8.RuneCountInString(word)
+		open = true
 	}
 	t.w.WriteString("\n")
 }
 
+// words splits s, words longer than a line behind indent columns cut. Bytes of
+// an engine may be in it: what would steer a terminal is replaced.
+func (t *text) words(s string, indent int) []string {
+	most := max(t.width-indent, 20)
+	var out []string
+	for _, word := range strings.Fields(s) {
+		runes := []rune(word)
+		for i, r := range runes {
+			if unicode.IsControl(r) {
+				runes[i] = utf8.RuneError
+			}
+		}
+		for ; len(runes) > most; runes = runes[most:] {
+			out = append(out, string(runes[:most]))
+		}
+		out = append(out, string(runes))
+	}
+	return out
+}
+
 func (t *text) head() {
 	if t.doc.Mode == "replay" {
-		t.line("What each engine's wire demands and whether the reference meets it; nothing about engines today.")
+		t.wrap("", "", "What each engine's wire demands and whether the reference meets it; nothing about engines today.")
 	} else {
 		t.wrap("", "", "What the engines answered to the tool loops of the suite on "+t.doc.Date+".")
 	}
@@ -214,39 +239,54 @@ func (t *text) columns() {
 }
 
 func (t *text) legend() {
+	const column = 37
 	for _, pair := range [][2]string{
 		{"R pass on a recorded tape", "~ degraded: the documented fallback"},
 		{"D pass on a documented tape", "✗ fail"},
 		{"✓ pass on a rendered conversation", "= as another row: same profile, no tape of its own"},
 		{"- does not apply", "? not run    ! error of the harness"},
 	} {
-		t.line("%s%s", pad(pair[0], 37), pair[1])
+		if t.width < 90 { // the longest line does not fit
+			t.line("%s\n%s", pair[0], pair[1])
+			continue
+		}
+		t.line("%s%s", pad(pair[0], column), pair[1])
 	}
 	t.line("")
 }
 
+// failures writes each failed check with what was expected and seen, and the
+// command that shows more of the cell.
 func (t *text) failures() {
 	for _, r := range t.doc.Rows {
 		for _, c := range r.Cells {
 			switch c.Verdict {
 			case results.Fail:
 				for _, k := range c.Checks {
-					if k.Verdict != results.Fail {
-						continue
-					}
-					t.line("%s %s  %s", t.paint("✗", lipgloss.Red), t.bold(r.Name+"  "+c.Scenario), fmt.Sprintf("%s (%s)", k.ID, k.Level))
-					if k.Message != "" {
-						t.wrap("    ", "    ", k.Message+": "+k.Evidence)
-					} else {
-						t.wrap("    ", "    ", k.Evidence)
+					if k.Verdict == results.Fail {
+						t.failure("✗", r, c, fmt.Sprintf("%s (%s)", k.ID, k.Level))
+						t.wrap("    ", "    ", strings.TrimPrefix(k.Message+": "+k.Evidence, ": "))
 					}
 				}
 				t.line("    conform explain %s --engine %s", c.Scenario, r.Name)
+				t.line("")
 			case results.Error:
-				t.line("%s %s  harness: %s", t.paint("!", lipgloss.Red), t.bold(r.Name+"  "+c.Scenario), c.Reason)
+				t.failure("!", r, c, "harness")
+				t.wrap("    ", "    ", c.Reason)
+				t.line("")
 			}
 		}
 	}
+}
+
+// failure writes the first line of one, in two where it is too long.
+func (t *text) failure(sign string, r results.Row, c results.Cell, what string) {
+	name := r.Name + "  " + c.Scenario
+	gap := "  "
+	if utf8.RuneCountInString(sign+" "+name+gap+what) > t.width {
+		gap = "\n    "
+	}
+	t.line("%s %s%s%s", t.paint(sign, lipgloss.Red), t.bold(name), gap, what)
 }
 
 func (t *text) totals() {
@@ -257,9 +297,17 @@ func (t *text) totals() {
 			parts = append(parts, fmt.Sprintf("%d %s", n, name(v)))
 		}
 	}
-	t.line("%d engines, %d dialects, %d cells: %s", k.Engines, k.Dialects, k.Cells, strings.Join(parts, ", "))
-	t.line("run on: %d recorded, %d documented, %d synthetic; %d exchanges", k.ByOrigin[results.Recorded],
-		k.ByOrigin[results.Documented], k.ByOrigin[results.Synthetic], k.Exchanges)
+	t.wrap("", "", fmt.Sprintf("%s, %s, %s: %s", counted(k.Engines, "engine"), counted(k.Dialects, "dialect"),
+		counted(k.Cells, "cell"), strings.Join(parts, ", ")))
+	t.wrap("", "", fmt.Sprintf("run on: %d recorded, %d documented, %d synthetic; %s", k.ByOrigin[results.Recorded],
+		k.ByOrigin[results.Documented], k.ByOrigin[results.Synthetic], counted(k.Exchanges, "exchange")))
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func name(v results.Verdict) string {

@@ -79,14 +79,13 @@ func (r Runner) Run(ctx context.Context, sel Selection) (results.Document, error
 }
 
 func (r Runner) plan(sel Selection) ([]row, []fixtures.Scenario, error) {
-	var names []string
-	for _, e := range r.Catalog.All() {
-		names = append(names, e.Name)
-	}
+	var names []string // as the catalogue spells them
 	for _, n := range sel.Engines {
-		if _, err := r.Catalog.Lookup(n); err != nil {
+		e, err := r.Catalog.Lookup(n)
+		if err != nil {
 			return nil, nil, err
 		}
+		names = append(names, e.Name)
 	}
 	for _, d := range sel.Dialects {
 		if _, err := all.For(codecs.Dialect(d)); err != nil {
@@ -95,7 +94,7 @@ func (r Runner) plan(sel Selection) ([]row, []fixtures.Scenario, error) {
 	}
 	var rows []row
 	for _, e := range r.Catalog.All() {
-		if len(sel.Engines) > 0 && !slices.Contains(sel.Engines, e.Name) {
+		if len(names) > 0 && !slices.Contains(names, e.Name) {
 			continue
 		}
 		res := e.Resolve(sel.Model)

@@ -267,16 +267,17 @@ func (p *play) class(run judge.Run) string {
 		return ""
 	}
 	for i, x := range run.Exchanges {
-		for _, pos := range x.Cut {
-			_, ran := run.Answers[judge.AnswerKey(i, pos)]
-			if ran {
-				return ranAs(x, pos, run)
-			}
-			if i+1 >= len(run.Exchanges) {
-				return "stopped"
-			}
+		if len(x.Cut) == 0 {
+			continue
+		}
+		pos := x.Cut[0]
+		if _, ran := run.Answers[judge.AnswerKey(i, pos)]; ran {
+			return ranAs(x, pos, run)
+		}
+		if i+1 < len(run.Exchanges) {
 			return answeredAs(x, pos, run.Exchanges[i+1])
 		}
+		return "stopped"
 	}
 	if p.err != nil {
 		return "stopped"

@@ -74,7 +74,34 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		}
 		body.Set(key, value)
 	}
-	return body.Raw(), e.warnings, nil
+	raw, err := e.cached(body.Raw())
+	return raw, e.warnings, err
+}
+
+// cached takes out what a bound cached content already holds: the API refuses
+// system instruction, tools and tool configuration beside one. Source: spec 2.8,
+// row LP25.
+func (e *encoder) cached(body codecs.Raw) (codecs.Raw, error) {
+	if field(jsonx.Of(body), "cachedContent").Str() == "" {
+		return body, nil
+	}
+	var left []string
+	for _, m := range jsonx.Of(body).Members() {
+		switch camel(m.Key) {
+		case "systemInstruction", "tools", "toolConfig":
+			left = append(left, m.Key)
+		}
+	}
+	for _, key := range left {
+		var err error
+		if body, err = jsonx.Delete(body, "/"+key); err != nil {
+			return nil, err
+		}
+	}
+	if len(left) > 0 {
+		e.warn(codecs.WarnLossy, "/cachedContent", "%s cannot go out beside a cached content, which has its own", strings.Join(left, ", "))
+	}
+	return body, nil
 }
 
 // setTools adds the function declarations and the server tools.

@@ -14,6 +14,7 @@ import (
 // schema goes out whole; the server drops what it does not use.
 func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	out := make([]codecs.Raw, len(tools))
+	var warnings []codecs.Warning
 	for i, t := range tools {
 		if t.Name == "" {
 			return nil, nil, fmt.Errorf("ollama: tools[%d]: a tool needs a name", i)
@@ -22,11 +23,19 @@ func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.
 		if len(schema) == 0 {
 			schema = codecs.Raw(`{"type":"object","properties":{}}`)
 		}
+		// Servers in languages whose empty map is an empty list say [] for {}; this
+		// one fails to read that, and the whole request with it.
+		if props := jsonx.Of(schema).Get("properties"); props.IsArray() && props.Len() == 0 {
+			if mended, err := jsonx.Set(schema, "/properties", codecs.Raw("{}")); err == nil {
+				schema = mended
+				warnings = append(warnings, codecs.Warnf(codecs.WarnSchemaReduced, fmt.Sprintf("/tools/%d", i), "the properties of tool %s are an empty list; {} goes out", t.Name))
+			}
+		}
 		var fn, f jsonx.Fields
 		fn.Str("name", t.Name).Str("description", t.Description).Set("parameters", schema)
 		out[i] = f.Str("type", "function").Set("function", fn.Raw()).Raw()
 	}
-	return jsonx.List(out...), nil, nil
+	return jsonx.List(out...), warnings, nil
 }
 
 // Request encodes {"model","messages","tools"?,"stream","options"?}. stream is
@@ -54,10 +63,11 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	var f jsonx.Fields
 	f.Str("model", req.Model).Set("messages", jsonx.List(enc.out...))
 	if len(req.Tools) > 0 && !withhold {
-		tools, _, err := c.Tools(req.Tools, p)
+		tools, warnings, err := c.Tools(req.Tools, p)
 		if err != nil {
 			return nil, nil, err
 		}
+		enc.warnings = append(enc.warnings, warnings...)
 		f.Set("tools", tools)
 	}
 	f.Bool("stream", req.Stream)

@@ -109,7 +109,7 @@ func (a *assistantFields) left(i int, extra codecs.Raw, known ...string) {
 
 func (a *assistantFields) call(i int, c codecs.ToolCall) {
 	came := c.ID
-	if c.ID == "" || (!a.reply && a.profile.IDRule == "mistral9" && !mistralID(c.ID)) {
+	if c.ID == "" || (!a.reply && !sendableID(c.ID, a.profile)) {
 		seed := append(append(codecs.Raw(nil), a.seed...), c.ID+c.Name+c.ArgumentsText+string(c.Arguments)...)
 		c.ID = codecs.MadeID(seed, len(a.sent), "call_", a.profile.IDRule)
 		a.warn(codecs.WarnIDMade, i, "call %d has the id %q, which cannot go out; %s was made", len(a.sent), came, c.ID)
@@ -131,6 +131,18 @@ func (a *assistantFields) call(i int, c codecs.ToolCall) {
 	}
 	a.calls = append(a.calls, item.Raw())
 	a.sent = append(a.sent, sentCall{ToolCall: c, came: came})
+}
+
+// maxID is the length of a call id that OpenAI still takes. Histories from other
+// wires have longer ones.
+const maxID = 40
+
+// sendableID tells whether the engine takes an id in a history.
+func sendableID(id string, p codecs.Profile) bool {
+	if p.IDRule == "mistral9" {
+		return mistralID(id)
+	}
+	return len(id) <= maxID
 }
 
 // mistralID tells whether Mistral takes an id: nine letters and digits.

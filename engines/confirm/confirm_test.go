@@ -152,7 +152,7 @@ func TestUpdateTouchesTheFigureOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Replace(string(old), "\"<&> é\"\n", "\"<&> é\",\n        \"confirmed_by\": {\n          \"count\": 3,\n          \"repo\": \"o/r\",\n          \"path\": \"a [b].yaml\",\n          \"commit\": \""+place.Commit+"\"\n        }\n", 1)
+	want := strings.Replace(string(old), "\"<&> é\"\n", "\"<&> é\",\n        \"confirmed_by\": {\n          \"count\": 3,\n          \"repository\": \"o/r\",\n          \"path\": \"a [b].yaml\",\n          \"commit\": \""+place.Commit+"\"\n        }\n", 1)
 	if string(got) != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

@@ -57,7 +57,7 @@ func Update(entry []byte, figures map[string]engines.Confirmed) ([]byte, error) 
 	for _, fact := range root.Get("facts").Members() {
 		at := "/facts/" + jsonx.Token(fact.Key) + "/origin/confirmed_by"
 		if f, ok := figures[fact.Key]; ok && f.Count > 0 {
-			value := new(jsonx.Fields).Int("count", int64(f.Count)).Str("repo", f.Repo).Str("path", f.Path).Str("commit", f.Commit).Raw()
+			value := new(jsonx.Fields).Int("count", int64(f.Count)).Str("repository", f.Repo).Str("path", f.Path).Str("commit", f.Commit).Raw()
 			if entry, err = jsonx.Set(entry, at, value); err != nil {
 				return nil, err
 			}

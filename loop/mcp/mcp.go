@@ -104,9 +104,9 @@ func (s *Server) ListTools(ctx context.Context) ([]codecs.Tool, error) {
 	return out, nil
 }
 
-// CallTool runs a tool. A JSON-RPC error of the server is an *RPCError. arguments
-// out as they are spelled, apart from white space and the escapes of
-// strings.
+// CallTool runs a tool. A JSON-RPC error of the server is an *RPCError. The
+// arguments go out as they are spelled, apart from white space and the escapes
+// of strings.
 func (s *Server) CallTool(ctx context.Context, name string, arguments codecs.Raw) (codecs.ToolResult, error) {
 	var req mcp.CallToolRequest
 	req.Params.Name = name

@@ -1,0 +1,107 @@
+package codecs
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+)
+
+// nameRule is what a wire takes as the name of a tool.
+type nameRule struct {
+	max    int
+	other  string // allowed beside letters and digits
+	letter bool   // the first character is a letter or _
+}
+
+// nameRules holds the wires that refuse a whole request for one name. The
+// lengths are the smallest that a host of the dialect enforces; Ollama checks
+// nothing and hermes has its names in a prompt. Source: the wire facts on tool
+// names of the source documents.
+var nameRules = map[Dialect]nameRule{
+	OpenAI:    {max: 64, other: "_-"},
+	Responses: {max: 64, other: "_-"},
+	Anthropic: {max: 128, other: "_-"},
+	Gemini:    {max: 64, other: "_.:-", letter: true},
+}
+
+// WireNames gives tools whose names the wire of d refuses a name that it takes.
+// An MCP server may name a tool as it likes. Names that fit stay; a made name
+// depends on the name alone unless another tool has it, so the same tools get
+// the same names in every request. original maps made names back, nil when all
+// names stay.
+func WireNames(d Dialect, tools []Tool) (out []Tool, original map[string]string, warnings []Warning) {
+	rule, ok := nameRules[d]
+	if !ok {
+		return tools, nil, nil
+	}
+	taken := map[string]bool{}
+	for _, t := range tools {
+		if rule.takes(t.Name) {
+			taken[t.Name] = true
+		}
+	}
+	for i, t := range tools {
+		if rule.takes(t.Name) {
+			continue
+		}
+		if original == nil {
+			out, original = append([]Tool(nil), tools...), map[string]string{}
+		}
+		made := rule.fit(t.Name)
+		for n := 0; taken[made]; n++ {
+			made = rule.hashed(made, fmt.Sprintf("%s/%d", t.Name, n))
+		}
+		taken[made], original[made] = true, t.Name
+		out[i].Name = made
+		warnings = append(warnings, Warnf(WarnToolRenamed, "", "the wire takes no tool named %q: it goes out as %s", t.Name, made))
+	}
+	if original == nil {
+		return tools, nil, nil
+	}
+	return out, original, warnings
+}
+
+func (r nameRule) char(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune(r.other, c)
+}
+
+func (r nameRule) first(c byte) bool {
+	return !r.letter || c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func (r nameRule) takes(name string) bool {
+	if name == "" || len(name) > r.max || !r.first(name[0]) {
+		return false
+	}
+	for _, c := range name {
+		if !r.char(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// fit puts _ for what the wire refuses; a name that is too long ends in a hash
+// of the whole, since two long names often differ in their ends only.
+func (r nameRule) fit(name string) string {
+	made := strings.Map(func(c rune) rune {
+		if r.char(c) {
+			return c
+		}
+		return '_'
+	}, name)
+	if made == "" || !r.first(made[0]) {
+		made = "_" + made
+	}
+	if len(made) > r.max {
+		return r.hashed(made, name)
+	}
+	return made
+}
+
+func (r nameRule) hashed(made, seed string) string {
+	h := fnv.New32a()
+	h.Write([]byte(seed))
+	tail := fmt.Sprintf("_%08x", h.Sum32())
+	return made[:min(len(made), r.max-len(tail))] + tail
+}
