@@ -16,8 +16,10 @@ const httprrMagic = "httprr trace v1\n"
 func parseHTTPRR(file string, data []byte) ([]Exchange, error) {
 	offset := len(httprrMagic)
 	fault := func(format string, args ...any) error {
-		return &TapeError{File: file, Line: 1 + bytes.Count(data[:offset], []byte("\n")),
-			Text: fmt.Sprintf(format, args...), Remedy: "record the trace again"}
+		return &TapeError{
+			File: file, Line: 1 + bytes.Count(data[:offset], []byte("\n")),
+			Text: fmt.Sprintf(format, args...), Remedy: "record the trace again",
+		}
 	}
 	var out []Exchange
 	for i := 0; offset < len(data); i++ {

@@ -83,8 +83,10 @@ func TestRecordLeaksNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, leak := range []string{headerKey, apiKey, queryKey, url.QueryEscape(queryKey), configured, "of the harbour", "of+the=lamp", shapedKey,
-		"userinfo-of", "pilot:", "req-of-an-account", "client of an account", "session=", base64.StdEncoding.EncodeToString([]byte("user:" + configured))[8:24]} {
+	for _, leak := range []string{
+		headerKey, apiKey, queryKey, url.QueryEscape(queryKey), configured, "of the harbour", "of+the=lamp", shapedKey,
+		"userinfo-of", "pilot:", "req-of-an-account", "client of an account", "session=", base64.StdEncoding.EncodeToString([]byte("user:" + configured))[8:24],
+	} {
 		if bytes.Contains(text, []byte(leak)) {
 			t.Errorf("the tape holds %q:\n%s", leak, text)
 		}

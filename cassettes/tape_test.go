@@ -28,8 +28,10 @@ var bodies = []string{
 
 func exchange(request, response []byte) cassettes.Exchange {
 	return cassettes.Exchange{
-		Request: cassettes.Request{Method: "POST", URL: "https://engine.example/v1/chat?x=1%20y&z=a:b#f",
-			Header: http.Header{"Content-Type": {"application/json"}, "X-Two": {"a: b", "# c"}}, Body: request},
+		Request: cassettes.Request{
+			Method: "POST", URL: "https://engine.example/v1/chat?x=1%20y&z=a:b#f",
+			Header: http.Header{"Content-Type": {"application/json"}, "X-Two": {"a: b", "# c"}}, Body: request,
+		},
 		Response: cassettes.Response{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}, "X-Odd": {"caf\xe9", "", "null"}}, Body: response},
 	}
 }

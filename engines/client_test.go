@@ -24,8 +24,10 @@ const secret = "s3cr3t+key/of=mine"
 func client(t *testing.T, name, model string) *engines.Client {
 	t.Helper()
 	r := lookup(t, name).Resolve(model)
-	return &engines.Client{Engine: r.Engine, Model: r.Model, Key: secret,
-		Sleep: func(context.Context, time.Duration) error { return nil }}
+	return &engines.Client{
+		Engine: r.Engine, Model: r.Model, Key: secret,
+		Sleep: func(context.Context, time.Duration) error { return nil },
+	}
 }
 
 func TestURLs(t *testing.T) {
@@ -41,25 +43,51 @@ func TestURLs(t *testing.T) {
 		{"anthropic", "", nil, "http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1/messages", "="},
 		{"anthropic", "", nil, "http://127.0.0.1:9/conversation-7", "http://127.0.0.1:9/conversation-7/v1/messages", "="},
 		// EG15
-		{"gemini", "", nil, "", "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-flash-preview:generateContent",
-			"https://generativelanguage.googleapis.com/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse"},
-		{"gemini", "models/gemini-2.5-flash", nil, "http://127.0.0.1:9/v1beta", "http://127.0.0.1:9/v1beta/models/gemini-2.5-flash:generateContent",
-			"http://127.0.0.1:9/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"},
-		{"vertex", "gemini-3-flash-preview", map[string]string{"project": "tides"}, "",
+		{
+			"gemini", "", nil, "", "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-flash-preview:generateContent",
+			"https://generativelanguage.googleapis.com/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse",
+		},
+		{
+			"gemini", "models/gemini-2.5-flash", nil, "http://127.0.0.1:9/v1beta", "http://127.0.0.1:9/v1beta/models/gemini-2.5-flash:generateContent",
+			"http://127.0.0.1:9/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+		},
+		{
+			"vertex", "gemini-3-flash-preview",
+			map[string]string{"project": "tides"},
+			"",
 			"https://aiplatform.googleapis.com/v1beta1/projects/tides/locations/global/publishers/google/models/gemini-3-flash-preview:generateContent",
-			"https://aiplatform.googleapis.com/v1beta1/projects/tides/locations/global/publishers/google/models/gemini-3-flash-preview:streamGenerateContent?alt=sse"},
-		{"vertex-anthropic", "claude-haiku-4-5@20251001", map[string]string{"project": "tides", "region": "us-east5", "host": "us-east5-aiplatform.googleapis.com"}, "",
+			"https://aiplatform.googleapis.com/v1beta1/projects/tides/locations/global/publishers/google/models/gemini-3-flash-preview:streamGenerateContent?alt=sse",
+		},
+		{
+			"vertex-anthropic", "claude-haiku-4-5@20251001",
+			map[string]string{"project": "tides", "region": "us-east5", "host": "us-east5-aiplatform.googleapis.com"},
+			"",
 			"https://us-east5-aiplatform.googleapis.com/v1/projects/tides/locations/us-east5/publishers/anthropic/models/claude-haiku-4-5@20251001:rawPredict",
-			"https://us-east5-aiplatform.googleapis.com/v1/projects/tides/locations/us-east5/publishers/anthropic/models/claude-haiku-4-5@20251001:streamRawPredict"},
-		{"bedrock", "anthropic.claude-3-haiku-20240307-v1:0", nil, "",
-			"https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-3-haiku-20240307-v1:0/invoke", "error: binary event format"},
-		{"bedrock", "arn:aws:bedrock:x:1:inference-profile/y", map[string]string{"region": "eu-central-1"}, "",
-			"https://bedrock-runtime.eu-central-1.amazonaws.com/model/arn:aws:bedrock:x:1:inference-profile%2Fy/invoke", "error: bedrock"},
+			"https://us-east5-aiplatform.googleapis.com/v1/projects/tides/locations/us-east5/publishers/anthropic/models/claude-haiku-4-5@20251001:streamRawPredict",
+		},
+		{
+			"bedrock", "anthropic.claude-3-haiku-20240307-v1:0", nil, "",
+			"https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-3-haiku-20240307-v1:0/invoke", "error: binary event format",
+		},
+		{
+			"bedrock", "arn:aws:bedrock:x:1:inference-profile/y",
+			map[string]string{"region": "eu-central-1"},
+			"",
+			"https://bedrock-runtime.eu-central-1.amazonaws.com/model/arn:aws:bedrock:x:1:inference-profile%2Fy/invoke", "error: bedrock",
+		},
 		{"bedrock-responses", "", nil, "", "https://bedrock-mantle.us-east-1.api.aws/openai/v1/responses", "="},
-		{"azure-openai", "gpt-4.1", map[string]string{"resource": "harbour"}, "",
-			"https://harbour.openai.azure.com/openai/deployments/gpt-4.1/chat/completions?api-version=2024-10-21", "="},
-		{"azure-openai", "gpt-4.1", map[string]string{"resource": "harbour", "deployment": "my dep", "api_version": "2025-01-01"}, "",
-			"https://harbour.openai.azure.com/openai/deployments/my%20dep/chat/completions?api-version=2025-01-01", "="},
+		{
+			"azure-openai", "gpt-4.1",
+			map[string]string{"resource": "harbour"},
+			"",
+			"https://harbour.openai.azure.com/openai/deployments/gpt-4.1/chat/completions?api-version=2024-10-21", "=",
+		},
+		{
+			"azure-openai", "gpt-4.1",
+			map[string]string{"resource": "harbour", "deployment": "my dep", "api_version": "2025-01-01"},
+			"",
+			"https://harbour.openai.azure.com/openai/deployments/my%20dep/chat/completions?api-version=2025-01-01", "=",
+		},
 		{"azure-openai", "", nil, "", "error: \"resource\"", ""},
 		{"azure-openai-anthropic", "", map[string]string{"resource": "harbour"}, "", "https://harbour.services.ai.azure.com/anthropic/v1/messages", "="},
 		{"azure-openai-responses", "", map[string]string{"resource": "harbour"}, "", "https://harbour.openai.azure.com/openai/v1/responses", "="},
@@ -80,8 +108,12 @@ func TestURLs(t *testing.T) {
 		{"gemini-openai", "", nil, "", "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions", "="},
 		{"chatgpt", "", nil, "", "https://chatgpt.com/backend-api/codex/responses", "="},
 		{"gpustack", "", nil, "http://gpu.local/v1-openai", "http://gpu.local/v1-openai/chat/completions", "="},
-		{"azure-openai", "a/{resource}", map[string]string{"resource": "harbour"}, "",
-			"https://harbour.openai.azure.com/openai/deployments/a%2F%7Bresource%7D/chat/completions?api-version=2024-10-21", "="},
+		{
+			"azure-openai", "a/{resource}",
+			map[string]string{"resource": "harbour"},
+			"",
+			"https://harbour.openai.azure.com/openai/deployments/a%2F%7Bresource%7D/chat/completions?api-version=2024-10-21", "=",
+		},
 		{"openai", "", nil, "127.0.0.1:8080", "error: base URL", ""},
 		{"openai", "", nil, "http://{nowhere}/v1", "error: \"nowhere\"", ""},
 	} {
@@ -217,8 +249,10 @@ func TestRestore(t *testing.T) {
 }
 
 func custom(auth string) engines.Engine {
-	return engines.Engine{Name: "custom", URL: "{base}/chat", Auth: auth, DefaultModel: "m",
-		Keys: []string{"CUSTOM_KEY"}, Vars: map[string]string{"base": ""}}
+	return engines.Engine{
+		Name: "custom", URL: "{base}/chat", Auth: auth, DefaultModel: "m",
+		Keys: []string{"CUSTOM_KEY"}, Vars: map[string]string{"base": ""},
+	}
 }
 
 func TestAuthKinds(t *testing.T) {
@@ -401,9 +435,11 @@ func TestRetry(t *testing.T) {
 			}))
 			defer srv.Close()
 			var waits []time.Duration
-			cl := &engines.Client{Engine: custom("none"), BaseURL: srv.URL, Codec: c.codec, MaxRetries: c.retries,
+			cl := &engines.Client{
+				Engine: custom("none"), BaseURL: srv.URL, Codec: c.codec, MaxRetries: c.retries,
 				Now:   func() time.Time { return now },
-				Sleep: func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }}
+				Sleep: func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
+			}
 			status, _, _, err := cl.Send(t.Context(), []byte(`{"a":1}`), false)
 			if err != nil || status != c.last || tries != c.tries || fmt.Sprint(waits) != fmt.Sprint(c.waits) {
 				t.Errorf("status %d after %d tries, waits %v (%v); want %d, %d, %v", status, tries, waits, err, c.last, c.tries, c.waits)
@@ -465,9 +501,19 @@ func TestGlob(t *testing.T) {
 		pattern, model string
 		want           bool
 	}{
-		{"*", "", true}, {"a*", "A1", true}, {"*b", "ab", true}, {"*b", "abc", false}, {"a*c*e", "abcde", true},
-		{"a?c", "abc", true}, {"a?c", "ac", false}, {"x|y*", "Yes", true}, {"x|y*", "z", false}, {"", "a", false},
-		{"openai/*", "openai/gpt-5.6", true}, {"*a*a*a*a*a*b", strings.Repeat("a", 4000), false}, {"grü?e", "GRÜßE", true},
+		{"*", "", true},
+		{"a*", "A1", true},
+		{"*b", "ab", true},
+		{"*b", "abc", false},
+		{"a*c*e", "abcde", true},
+		{"a?c", "abc", true},
+		{"a?c", "ac", false},
+		{"x|y*", "Yes", true},
+		{"x|y*", "z", false},
+		{"", "a", false},
+		{"openai/*", "openai/gpt-5.6", true},
+		{"*a*a*a*a*a*b", strings.Repeat("a", 4000), false},
+		{"grü?e", "GRÜßE", true},
 	} {
 		if got := engines.Matches(c.pattern, c.model); got != c.want {
 			t.Errorf("%q matches %.20q: %v", c.pattern, c.model, got)

@@ -42,10 +42,14 @@ type Named struct {
 // List returns the facts in the order in which they are shown.
 func (f Facts) List() []Named {
 	return []Named{
-		{"result_images", f.ResultImages}, {"result_pdf", f.ResultPDF},
-		{"reasoning_echo", f.ReasoningEcho}, {"reasoning_field", f.ReasoningField},
-		{"cut_call", f.CutCall}, {"tool_choice", f.ToolChoice},
-		{"ids", f.IDs}, {"server_tools", f.ServerTools},
+		{"result_images", f.ResultImages},
+		{"result_pdf", f.ResultPDF},
+		{"reasoning_echo", f.ReasoningEcho},
+		{"reasoning_field", f.ReasoningField},
+		{"cut_call", f.CutCall},
+		{"tool_choice", f.ToolChoice},
+		{"ids", f.IDs},
+		{"server_tools", f.ServerTools},
 	}
 }
 

@@ -21,8 +21,10 @@ var _ loop.Sender = (*engines.Client)(nil)
 // TestPathsBelongToTheDialect holds the addresses of the catalogue against what
 // the server half of the dialect answers to. hermes has the paths of openai.
 func TestPathsBelongToTheDialect(t *testing.T) {
-	halves := map[codecs.Dialect]codecs.ServerHalf{codecs.OpenAI: openai.Codec{}, codecs.Anthropic: anthropic.Codec{},
-		codecs.Gemini: gemini.Codec{}, codecs.Ollama: ollama.Codec{}, codecs.Responses: responses.Codec{}, codecs.Hermes: openai.Codec{}}
+	halves := map[codecs.Dialect]codecs.ServerHalf{
+		codecs.OpenAI: openai.Codec{}, codecs.Anthropic: anthropic.Codec{},
+		codecs.Gemini: gemini.Codec{}, codecs.Ollama: ollama.Codec{}, codecs.Responses: responses.Codec{}, codecs.Hermes: openai.Codec{},
+	}
 	for _, e := range load(t).All() {
 		if e.Name == "aki" {
 			continue // a path of its own

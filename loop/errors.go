@@ -206,8 +206,10 @@ func ended(r codecs.Reply, d codecs.Dialect) error {
 		if reason == "" {
 			reason = r.FinishMessage
 		}
-		return &codecs.ProviderError{Dialect: d, Status: 200, Kind: codecs.ErrBlocked, Code: r.RawFinish,
-			Prefix: "prompt blocked: ", Message: reason, Body: r.Body}
+		return &codecs.ProviderError{
+			Dialect: d, Status: 200, Kind: codecs.ErrBlocked, Code: r.RawFinish,
+			Prefix: "prompt blocked: ", Message: reason, Body: r.Body,
+		}
 	case codecs.FinishError:
 		message := r.FinishMessage
 		if message == "" {

@@ -86,7 +86,8 @@ func wires() map[string]wire {
 		return quoted(c.arguments)
 	}
 	return map[string]wire{
-		"openai": {codec: openai.Codec{}, final: chat("stop", "the end"),
+		"openai": {
+			codec: openai.Codec{}, final: chat("stop", "the end"),
 			reply: func(t turn) string {
 				var calls []string
 				for _, c := range t.calls {
@@ -108,8 +109,10 @@ func wires() map[string]wire {
 					}
 				}
 				return calls, results
-			}},
-		"anthropic": {codec: anthropic.Codec{}, pauses: true, final: message("end_turn", block("the end")),
+			},
+		},
+		"anthropic": {
+			codec: anthropic.Codec{}, pauses: true, final: message("end_turn", block("the end")),
 			reply: func(t turn) string {
 				var blocks []string
 				if t.text != "" {
@@ -138,8 +141,10 @@ func wires() map[string]wire {
 					}
 				}
 				return calls, results
-			}},
-		"gemini": {codec: gemini.Codec{}, final: `{"candidates":[{"content":{"role":"model","parts":[{"text":"the end"}]},"finishReason":"STOP"}]}`,
+			},
+		},
+		"gemini": {
+			codec: gemini.Codec{}, final: `{"candidates":[{"content":{"role":"model","parts":[{"text":"the end"}]},"finishReason":"STOP"}]}`,
 			reply: func(t turn) string {
 				var parts []string
 				for _, c := range t.calls {
@@ -165,8 +170,10 @@ func wires() map[string]wire {
 					}
 				}
 				return calls, results
-			}},
-		"responses": {codec: responses.Codec{}, final: `{"id":"r","status":"completed","output":[{"type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"the end","annotations":[]}]}]}`,
+			},
+		},
+		"responses": {
+			codec: responses.Codec{}, final: `{"id":"r","status":"completed","output":[{"type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"the end","annotations":[]}]}]}`,
 			reply: func(t turn) string {
 				var items []string
 				for _, c := range t.calls {
@@ -191,8 +198,10 @@ func wires() map[string]wire {
 					}
 				}
 				return calls, results
-			}},
-		"ollama": {codec: ollama.Codec{}, byName: true, final: `{"model":"m","message":{"role":"assistant","content":"the end"},"done":true,"done_reason":"stop"}`,
+			},
+		},
+		"ollama": {
+			codec: ollama.Codec{}, byName: true, final: `{"model":"m","message":{"role":"assistant","content":"the end"},"done":true,"done_reason":"stop"}`,
 			reply: func(t turn) string {
 				var calls []string
 				for _, c := range t.calls {
@@ -215,8 +224,10 @@ func wires() map[string]wire {
 					}
 				}
 				return calls, results
-			}},
-		"hermes": {codec: hermes.Codec{}, byName: true, final: chat("stop", "the end"),
+			},
+		},
+		"hermes": {
+			codec: hermes.Codec{}, byName: true, final: chat("stop", "the end"),
 			reply: func(t turn) string {
 				text := t.text
 				for _, c := range t.calls {
@@ -239,7 +250,8 @@ func wires() map[string]wire {
 					}
 				}
 				return calls, results
-			}},
+			},
+		},
 	}
 }
 

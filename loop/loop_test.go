@@ -135,8 +135,10 @@ func TestFailingCalls(t *testing.T) {
 		{"error", func(context.Context, string, codecs.Raw) (codecs.ToolResult, error) {
 			return said("half a result"), errors.New("the line is cut")
 		}, "c1: Error calling tool 'tide': the line is cut"},
-		{"panic", func(context.Context, string, codecs.Raw) (codecs.ToolResult, error) { panic("overboard") },
-			"c1: Error calling tool 'tide': panic: overboard"},
+		{
+			"panic", func(context.Context, string, codecs.Raw) (codecs.ToolResult, error) { panic("overboard") },
+			"c1: Error calling tool 'tide': panic: overboard",
+		},
 		{"no JSON", func(context.Context, string, codecs.Raw) (codecs.ToolResult, error) {
 			return codecs.ToolResult{Content: []codecs.Raw{codecs.Raw(`{"type"`)}}, nil
 		}, "c1: Error calling tool 'tide': content block 0 of the result is not JSON: unexpected end of JSON at byte 7 (in /type)"},

@@ -192,8 +192,10 @@ func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
 		pe := r.Codec.Error(a.status, a.header, a.body[:min(len(a.body), codecs.MaxBody)])
 		return codecs.Reply{}, &RequestError{Prefix: r.prefix, Status: a.status, Err: pe}
 	case len(a.body) > codecs.MaxBody:
-		return codecs.Reply{}, &codecs.DecodeError{Dialect: r.Codec.Dialect(), Offset: codecs.MaxBody,
-			Err: fmt.Errorf("the body of the reply is larger than the limit of %d bytes", codecs.MaxBody)}
+		return codecs.Reply{}, &codecs.DecodeError{
+			Dialect: r.Codec.Dialect(), Offset: codecs.MaxBody,
+			Err: fmt.Errorf("the body of the reply is larger than the limit of %d bytes", codecs.MaxBody),
+		}
 	}
 	return r.Codec.Reply(a.body, r.Profile)
 }

@@ -190,11 +190,19 @@ func TestHistoryIsPaired(t *testing.T) {
 	}{
 		{"whole", []codecs.Message{msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a"))}, []string{"assistant a", "tool a"}, []string{}},
 		{"trimmed front", []codecs.Message{msg("tool", part(codecs.ResultKind, "a")), msg("user", text)}, []string{"user hm"}, []string{codecs.WarnResultOrphan}},
-		{"broken off", []codecs.Message{msg("assistant", text, part(codecs.CallKind, "a"), part(codecs.CallKind, "b")), msg("tool", part(codecs.ResultKind, "a"))},
-			[]string{"assistant hm a", "tool a"}, []string{codecs.WarnCallDropped}},
+		{
+			"broken off",
+			[]codecs.Message{msg("assistant", text, part(codecs.CallKind, "a"), part(codecs.CallKind, "b")), msg("tool", part(codecs.ResultKind, "a"))},
+			[]string{"assistant hm a", "tool a"},
+			[]string{codecs.WarnCallDropped},
+		},
 		{"only an open call", []codecs.Message{msg("assistant", codecs.Part{Kind: codecs.Reasoning, Text: "well"}, part(codecs.CallKind, "a")), msg("user", text)}, []string{"user hm"}, []string{codecs.WarnCallDropped}},
-		{"an id again", []codecs.Message{msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a")), msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a"))},
-			[]string{"assistant a", "tool a", "assistant a", "tool a"}, []string{}},
+		{
+			"an id again",
+			[]codecs.Message{msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a")), msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a"))},
+			[]string{"assistant a", "tool a", "assistant a", "tool a"},
+			[]string{},
+		},
 		{"two results for one call", []codecs.Message{msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a"), part(codecs.ResultKind, "a"))}, []string{"assistant a", "tool a"}, []string{codecs.WarnResultOrphan}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -50,8 +50,10 @@ func TestEngineIsOneEntry(t *testing.T) {
 		text := strings.Replace(string(data), `"name": "deepseek"`, `"name": "`+name+`"`, 1)
 		return []byte(strings.Replace(text, edit, into, 1))
 	}
-	dir := fstest.MapFS{"deepseek.json": {Data: data}, "quay.json": {Data: add("quay", "", "")},
-		"pier.json": {Data: add("pier", `"max_tokens_key": "max_tokens"`, `"max_tokens_key": "max_completion_tokens"`)}}
+	dir := fstest.MapFS{
+		"deepseek.json": {Data: data}, "quay.json": {Data: add("quay", "", "")},
+		"pier.json": {Data: add("pier", `"max_tokens_key": "max_tokens"`, `"max_tokens_key": "max_completion_tokens"`)},
+	}
 	catalog, err := engines.LoadFS(dir)
 	if err != nil {
 		t.Fatal(err)

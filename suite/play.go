@@ -199,8 +199,10 @@ func (p *play) run(ctx context.Context) {
 	profile := p.resolved.Profile
 	// An engine with a URL of its own is matched by its engine entry, not by
 	// the dialect's paths.
-	p.conversation = &replay.Conversation{Server: p.codec, Profile: profile, Turns: p.turns, AnyPath: true,
-		Restore: func(body []byte) ([]byte, error) { return p.resolved.Engine.Restore(body, p.model) }}
+	p.conversation = &replay.Conversation{
+		Server: p.codec, Profile: profile, Turns: p.turns, AnyPath: true,
+		Restore: func(body []byte) ([]byte, error) { return p.resolved.Engine.Restore(body, p.model) },
+	}
 	var subject codecs.Codec = p.codec
 	if p.runner.Wrap != nil {
 		subject = p.runner.Wrap(p.codec)
@@ -253,7 +255,7 @@ func (p *play) servers() []loop.ToolServer {
 func toolServerOf(s fixtures.Server) *toolserver.Server {
 	out := &toolserver.Server{Name: s.Name}
 	for _, t := range s.Tools {
-		tool := toolserver.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, Annotations: t.Annotations}
+		tool := toolserver.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, Annotations: t.Annotations}
 		for _, a := range t.Answers {
 			tool.Answers = append(tool.Answers, toolserver.Answer{When: a.When, Result: a.Result, Error: errorText(a.Error)})
 		}

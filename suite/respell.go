@@ -44,8 +44,10 @@ func (r Runner) Respell(ctx context.Context, tape cassettes.Tape, entry cassette
 	}
 	out := cassettes.Tape{Name: entry.Tape}
 	for i, x := range tape.Exchanges {
-		x.Request = cassettes.Request{Method: sent[i].Method, URL: withoutKey(sent[i].URL, engine.Auth),
-			Header: http.Header{"Content-Type": {"application/json"}}, Body: sent[i].Body}
+		x.Request = cassettes.Request{
+			Method: sent[i].Method, URL: withoutKey(sent[i].URL, engine.Auth),
+			Header: http.Header{"Content-Type": {"application/json"}}, Body: sent[i].Body,
+		}
 		out.Exchanges = append(out.Exchanges, x)
 	}
 	return out, cell, nil

@@ -63,8 +63,10 @@ func (v *verdicts) add(id string, verdict results.Verdict, message, evidence str
 // seen is the run as the judge reads it: the requests that came in, the replies
 // that went out, and what the tool servers were asked.
 func (p *play) seen() judge.Run {
-	run := judge.Run{Dialect: p.codec.Dialect(), Profile: p.resolved.Profile, Prompt: p.prompt(),
-		Tools: p.expectedTools(), ServerTools: p.scenario.ServerTools[string(p.codec.Dialect())]}
+	run := judge.Run{
+		Dialect: p.codec.Dialect(), Profile: p.resolved.Profile, Prompt: p.prompt(),
+		Tools: p.expectedTools(), ServerTools: p.scenario.ServerTools[string(p.codec.Dialect())],
+	}
 	for _, c := range p.tools.calls {
 		run.Executed = append(run.Executed, judge.Executed{Server: c.server, Name: c.name, Arguments: c.arguments, Result: c.result})
 	}

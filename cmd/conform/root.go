@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"github.com/toolconform/conform/codecs"
@@ -139,7 +140,7 @@ func (t *target) resolve() error {
 func readInput(e env) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(e.stdin, codecs.MaxBody+1))
 	if err != nil {
-		return nil, fmt.Errorf("read standard input: %w", err)
+		return nil, &failure{exitBroken, "read standard input: " + err.Error()}
 	}
 	if len(b) > codecs.MaxBody {
 		return nil, usage("standard input is larger than the limit of %d MiB; pipe in one body", codecs.MaxBody>>20)
@@ -153,8 +154,10 @@ func printJSON(w io.Writer, raw []byte) error {
 	if err != nil {
 		return &failure{exitBroken, "internal: output is not JSON: " + err.Error()}
 	}
-	_, err = fmt.Fprintf(w, "%s\n", out)
-	return err
+	if _, err := fmt.Fprintf(w, "%s\n", out); err != nil {
+		return &failure{exitBroken, "write the output: " + err.Error()}
+	}
+	return nil
 }
 
 // isTerminal tells whether w is a terminal that shows colours.
@@ -163,8 +166,7 @@ func isTerminal(w io.Writer, getenv func(string) string) bool {
 	if !ok || getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" {
 		return false
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return term.IsTerminal(f.Fd())
 }
 
 // indented lays JSON out for people; what is no JSON stays as it is.

@@ -164,7 +164,7 @@ func terminalWidth(w io.Writer) int {
 		return 0
 	}
 	width, _, err := term.GetSize(f.Fd())
-	if err != nil {
+	if err != nil || width == 0 { // some terminals do not tell
 		return 0
 	}
 	return min(max(width, 60), 160)

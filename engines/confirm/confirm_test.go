@@ -33,7 +33,8 @@ func recording(t *testing.T, model string, pairs ...string) *fstest.MapFile {
 		xs = append(xs, map[string]any{"request": map[string]any{"url": "/x", "body": json.RawMessage(pairs[i])}, "response": resp})
 	}
 	b, err := json.Marshal(map[string]any{"model": model, "exchanges": xs, "source": map[string]any{
-		"repo": "owner/repo", "path": "tests/one.yaml", "commit": strings.Repeat("a", 40)}})
+		"repo": "owner/repo", "path": "tests/one.yaml", "commit": strings.Repeat("a", 40),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +66,10 @@ func TestConfirm(t *testing.T) {
 		{"an id of another shape", "openai/mistral", "mistral-small-latest", []string{plain, chatCall}, "mistral", "ids", 0},
 		{"nine letters", "openai/mistral", "mistral-small-latest", []string{plain, strings.Replace(chatCall, "c1", "aB3dE6gH9", 1)}, "mistral", "ids", 1},
 		{"absent id", "gemini/gemini", "gemini-2.5-flash", []string{`{"contents":[]}`, `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"tide"}}]}}]}`}, "gemini", "ids", 1},
-		{"ids start again", "responses/bedrock", "openai.gpt-oss-120b", []string{`{"input":[]}`, `{"error":null,"output":[{"type":"function_call","call_id":"call_0","arguments":"{}"}]}`,
-			`{"input":[]}`, `{"error":null,"output":[{"type":"function_call","call_id":"call_0","arguments":"{}"}]}`}, "bedrock-responses", "ids", 1},
+		{"ids start again", "responses/bedrock", "openai.gpt-oss-120b", []string{
+			`{"input":[]}`, `{"error":null,"output":[{"type":"function_call","call_id":"call_0","arguments":"{}"}]}`,
+			`{"input":[]}`, `{"error":null,"output":[{"type":"function_call","call_id":"call_0","arguments":"{}"}]}`,
+		}, "bedrock-responses", "ids", 1},
 
 		{"echo accepted", "openai/xai", "grok-4", []string{`{"messages":[{"role":"assistant","reasoning_content":"hm"}]}`, chatText}, "xai", "reasoning_echo", 1},
 		{"echo in an empty field", "openai/xai", "grok-4", []string{`{"messages":[{"role":"assistant","reasoning_content":""}]}`, chatText}, "xai", "reasoning_echo", 0},

@@ -37,8 +37,13 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"same", "same", 0},
-		{"kitten", "sitting", 3}, {"ab", "ba", 1}, {"grüße", "grüsse", 2},
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "", 3},
+		{"same", "same", 0},
+		{"kitten", "sitting", 3},
+		{"ab", "ba", 1},
+		{"grüße", "grüsse", 2},
 	} {
 		if got := suggest.Distance(c.a, c.b); got != c.want {
 			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)

@@ -113,16 +113,20 @@ func run(file, dir string) error {
 // tape makes the entry and the responses. recorded are the requests of a local
 // recording, nil for a documented tape.
 func (s spec) tape(catalog *engines.Catalog) (e cassettes.Entry, t cassettes.Tape, recorded [][]byte, err error) {
-	e = cassettes.Entry{Tape: s.Engine + "/" + s.Scenario, Engine: s.Engine, Scenario: s.Scenario, Origin: s.Origin, Model: s.Model,
-		MaxTokens: s.MaxTokens, Extra: s.Extra, Expect: s.Expect, Requests: cassettes.RespelledRequest, Note: s.Note}
+	e = cassettes.Entry{
+		Tape: s.Engine + "/" + s.Scenario, Engine: s.Engine, Scenario: s.Scenario, Origin: s.Origin, Model: s.Model,
+		MaxTokens: s.MaxTokens, Extra: s.Extra, Expect: s.Expect, Requests: cassettes.RespelledRequest, Note: s.Note,
+	}
 	if s.Recording == "" {
 		for _, r := range s.Replies {
 			body, err := jsonx.Compact(r)
 			if err != nil {
 				return e, t, nil, err
 			}
-			t.Exchanges = append(t.Exchanges, cassettes.Exchange{Response: cassettes.Response{Status: http.StatusOK,
-				Header: http.Header{"Content-Type": {"application/json"}}, Body: body}})
+			t.Exchanges = append(t.Exchanges, cassettes.Exchange{Response: cassettes.Response{
+				Status: http.StatusOK,
+				Header: http.Header{"Content-Type": {"application/json"}}, Body: body,
+			}})
 		}
 		return e, t, nil, nil
 	}

@@ -36,9 +36,12 @@ func TestLoopOverEveryWay(t *testing.T) {
 			s, end := w.connect(t)
 			r := &replies{bodies: []string{
 				`{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"u1","name":"light_lamp","input":{"lamp":"odd","n":12345678901234567890}},{"type":"tool_use","id":"u2","name":"light_lamp","input":{"lamp":"locked"}}],"stop_reason":"tool_use"}`,
-				`{"type":"message","role":"assistant","content":[{"type":"text","text":"lit"}],"stop_reason":"end_turn"}`}}
-			out, err := loop.Run(t.Context(), loop.Config{Codec: anthropic.Codec{}, Model: "m", Sender: r, Servers: []loop.ToolServer{s},
-				Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "light it"}}}}})
+				`{"type":"message","role":"assistant","content":[{"type":"text","text":"lit"}],"stop_reason":"end_turn"}`,
+			}}
+			out, err := loop.Run(t.Context(), loop.Config{
+				Codec: anthropic.Codec{}, Model: "m", Sender: r, Servers: []loop.ToolServer{s},
+				Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "light it"}}}},
+			})
 			if err != nil || out.Text != "lit" {
 				t.Fatalf("text %q, error %v", out.Text, err)
 			}

@@ -192,12 +192,15 @@ func TestCallTool(t *testing.T) {
 				codecs.Raw(`{"type":"image","data":"","mimeType":"image/png"}`),
 				codecs.Raw(`{"b":2,"a":1,"type":"text","text":"x"}`),
 			},
-			Structured: codecs.Raw(`{"z":1.0,"a":98765432109876543210}`)}, ""},
+			Structured: codecs.Raw(`{"z":1.0,"a":98765432109876543210}`),
+		}, ""},
 		{"an error result is a result", "light_lamp", `{"lamp":"broken"}`, codecs.ToolResult{Content: []codecs.Raw{text("no oil")}, IsError: true}, ""},
 		{"a JSON-RPC error is an error", "light_lamp", `{"lamp":"locked"}`, codecs.ToolResult{}, "the tower is locked"},
 		{"unknown tool", "sound_horn", `{}`, codecs.ToolResult{}, "sound_horn"},
-		{"no answer fits", "light_lamp", `{"lamp":"west"}`, codecs.ToolResult{IsError: true,
-			Content: []codecs.Raw{text(`tool light_lamp has no answer to the arguments {"lamp":"west"}`)}}, ""},
+		{"no answer fits", "light_lamp", `{"lamp":"west"}`, codecs.ToolResult{
+			IsError: true,
+			Content: []codecs.Raw{text(`tool light_lamp has no answer to the arguments {"lamp":"west"}`)},
+		}, ""},
 		{"no arguments", "bare", `{}`, codecs.ToolResult{IsError: true, Content: []codecs.Raw{text(`tool bare has no answer to the arguments {}`)}}, ""},
 	}
 	for _, w := range ways() {

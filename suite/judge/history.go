@@ -383,7 +383,6 @@ func judgeAnswer(f *finding, run Run, where string, want, got codecs.ToolResult,
 			f.pass("results.content")
 		}
 	}
-
 }
 
 func joined(parts []codecs.Part) string {

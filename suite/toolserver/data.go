@@ -30,12 +30,13 @@ type Server struct {
 // Tool is one tool on offer. Two tools may have the same name; the first
 // answers.
 type Tool struct {
-	Name        string          `json:"name"`
-	Title       string          `json:"title,omitempty"`
-	Description string          `json:"description,omitempty"`
-	InputSchema json.RawMessage `json:"inputSchema,omitempty"` // absent: an object without properties
-	Annotations json.RawMessage `json:"annotations,omitempty"`
-	Answers     []Answer        `json:"answers,omitempty"`
+	Name         string          `json:"name"`
+	Title        string          `json:"title,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	InputSchema  json.RawMessage `json:"inputSchema,omitempty"` // absent: an object without properties
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	Annotations  json.RawMessage `json:"annotations,omitempty"`
+	Answers      []Answer        `json:"answers,omitempty"`
 }
 
 // Answer is what a tool answers to arguments that When matches. The first
@@ -97,6 +98,8 @@ func (s *Server) Check() error {
 			return fmt.Errorf("%s/name: a tool needs a name", at)
 		case len(t.InputSchema) > 0 && !object(t.InputSchema):
 			return fmt.Errorf("%s/inputSchema: want a JSON object", at)
+		case len(t.OutputSchema) > 0 && !object(t.OutputSchema):
+			return fmt.Errorf("%s/outputSchema: want a JSON object", at)
 		case len(t.Annotations) > 0 && !object(t.Annotations):
 			return fmt.Errorf("%s/annotations: want a JSON object", at)
 		}
@@ -140,6 +143,9 @@ func (t Tool) definition() json.RawMessage {
 		f.Str("description", t.Description)
 	}
 	f.Set("inputSchema", t.schema())
+	if len(t.OutputSchema) > 0 {
+		f.Set("outputSchema", t.OutputSchema)
+	}
 	if len(t.Annotations) > 0 {
 		f.Set("annotations", t.Annotations)
 	}
