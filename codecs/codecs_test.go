@@ -33,7 +33,7 @@ func TestReadArguments(t *testing.T) {
 		{"garbage behind", `"{\"a\":1}}"`, "", "text after the JSON value", ""},
 		{"two objects", `"{\"a\":1}{\"b\":2}"`, "", "text after the JSON value", ""},
 		{"single quotes", `"{'a':1}"`, "", "invalid", ""},
-		{"deep", `"` + strings.Repeat("[", 20_000) + `"`, "", "depth", ""},
+		{"deep", `"` + strings.Repeat("[", 20_000) + `"`, "", "deep", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var call codecs.ToolCall
@@ -261,6 +261,7 @@ func TestPairResults(t *testing.T) {
 		{"by name", calls, []codecs.ToolResult{{Pos: -1, Name: "now"}}, []int{2}, ""},
 		{"by position", calls, []codecs.ToolResult{{Pos: 2}, {Pos: 0}}, []int{2, 0}, ""},
 		{"repeated ids go by order", twice, []codecs.ToolResult{{Pos: -1, ID: "x"}, {Pos: -1, ID: "x"}}, []int{0, 1}, ""},
+		{"another id beside the position", calls, []codecs.ToolResult{{Pos: 0, ID: "b"}}, nil, `has the id "a"`},
 		{"no such position", calls, []codecs.ToolResult{{Pos: 3}}, nil, "no call 3"},
 		{"two for one", calls, []codecs.ToolResult{{Pos: 0}, {Pos: -1, ID: "a"}}, nil, "two results"},
 		{"unknown id", twice[:1], []codecs.ToolResult{{Pos: -1, ID: "y"}}, nil, `id "y"`},

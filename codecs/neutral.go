@@ -22,6 +22,10 @@ func ParseNeutralRequest(raw []byte) (Request, []Warning, error) {
 	if !v.IsObject() {
 		return Request{}, nil, fmt.Errorf("request: want an object, got %s", v.Kind())
 	}
+	warnings, err := checkNeutralRequest(v)
+	if err != nil {
+		return Request{}, nil, err
+	}
 	req := Request{Model: v.Get("model").Str(), Stream: v.Get("stream").Bool()}
 	if s := v.Get("system").Str(); s != "" {
 		req.Messages = append(req.Messages, Message{Role: "system", Parts: []Part{{Kind: Text, Text: s}}})
@@ -33,11 +37,12 @@ func ParseNeutralRequest(raw []byte) (Request, []Warning, error) {
 		}
 		req.Messages = append(req.Messages, msg)
 	}
-	var warnings []Warning
 	if t := v.Get("tools"); t.Defined() {
-		if req.Tools, warnings, err = ParseTools(t.Raw()); err != nil {
+		tools, skipped, err := ParseTools(t.Raw())
+		if err != nil {
 			return Request{}, nil, err
 		}
+		req.Tools, warnings = tools, append(warnings, skipped...)
 	}
 	for _, t := range v.Get("server_tools").Items() {
 		req.ServerTools = append(req.ServerTools, t.Raw())
@@ -67,6 +72,30 @@ func ParseNeutralRequest(raw []byte) (Request, []Warning, error) {
 		req.Extra = e.Raw()
 	}
 	return req, warnings, nil
+}
+
+// checkNeutralRequest refuses values of a wrong kind, which would be read as
+// absent, and warns about keys that nothing reads.
+func checkNeutralRequest(v jsonx.Value) ([]Warning, error) {
+	if !v.Get("messages").Exists() {
+		return nil, fmt.Errorf(`request: messages: missing; give a list of {"role","content"}`)
+	}
+	kinds := map[string]jsonx.Kind{
+		"model": jsonx.String, "system": jsonx.String, "messages": jsonx.Array, "server_tools": jsonx.Array,
+		"parallel": jsonx.Bool, "stream": jsonx.Bool, "max_tokens": jsonx.Number, "extra": jsonx.Object,
+		"tools": jsonx.Absent, "choice": jsonx.Absent, "tool_choice": jsonx.Absent, // read in several forms
+	}
+	var warnings []Warning
+	for _, m := range v.Members() {
+		kind, known := kinds[m.Key]
+		switch {
+		case !known:
+			warnings = append(warnings, Warnf(WarnUnknownKey, "/"+jsonx.Token(m.Key), "the request has no key %.80q; it is not read", m.Key))
+		case kind != jsonx.Absent && m.Value.Defined() && m.Value.Kind() != kind:
+			return nil, fmt.Errorf("request: %s: want %s, got %s", m.Key, kind, m.Value.Kind())
+		}
+	}
+	return warnings, nil
 }
 
 func parseNeutralMessage(v jsonx.Value) (Message, error) {
@@ -222,8 +251,12 @@ func parseNeutralResult(v jsonx.Value) (ToolResult, error) {
 	if r.ID == "" {
 		r.ID = v.Get("call_id").Str()
 	}
-	if pos, ok := v.Get("pos").Int(); ok {
-		r.Pos = int(pos)
+	if pos := v.Get("pos"); pos.Defined() {
+		n, ok := pos.Int()
+		if !ok || n < 0 || n > 1<<31 {
+			return r, fmt.Errorf("pos: want the ordinal of a call, 0 or more, got %.40s", pos.Raw())
+		}
+		r.Pos = int(n)
 	}
 	if err := ReadMCPResult(&r, v); err != nil {
 		return r, err
@@ -249,7 +282,14 @@ func ReadMCPResult(r *ToolResult, v jsonx.Value) error {
 	if s := v.Get("structuredContent"); s.Defined() {
 		r.Structured = s.Raw()
 	}
-	r.IsError = v.Get("isError").Bool()
+	flag := v.Get("isError")
+	if !flag.Exists() {
+		flag = v.Get("is_error") // as anthropic spells it
+	}
+	if flag.Defined() && flag.Kind() != jsonx.Bool {
+		return fmt.Errorf("isError: want a boolean, got %s", flag.Kind())
+	}
+	r.IsError = flag.Bool()
 	return nil
 }
 

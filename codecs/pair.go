@@ -30,27 +30,42 @@ func PairResults(calls []ToolCall, results []ToolResult) ([]ToolResult, error) {
 			} else {
 				continue
 			}
-		} else if _, ok := known[r.Pos]; !ok {
+		} else if c, ok := known[r.Pos]; !ok {
 			return nil, fmt.Errorf("results[%d]: %w: the turn has no call %d", i, ErrNoCall, r.Pos)
+		} else if r.ID != "" && c.ID != "" && r.ID != c.ID {
+			return nil, fmt.Errorf("results[%d]: %w: call %d has the id %q, the result %q", i, ErrNoCall, r.Pos, c.ID, r.ID)
 		}
 		if taken[out[i].Pos] {
 			return nil, fmt.Errorf("results[%d]: call %d has two results", i, out[i].Pos)
 		}
 		taken[out[i].Pos] = true
 	}
+	// Each queue only moves forward: what stands before its head is taken.
+	byName := map[string][]int{}
+	var all []int
+	for _, c := range calls {
+		byName[c.Name] = append(byName[c.Name], c.Pos)
+		all = append(all, c.Pos)
+	}
 	for i, r := range out {
 		if r.Pos >= 0 {
 			continue
 		}
-		found := false
-		for _, c := range calls {
-			if !taken[c.Pos] && (r.Name == "" || r.Name == c.Name) {
-				out[i].Pos, taken[c.Pos], found = c.Pos, true, true
-				break
-			}
+		queue := all
+		if r.Name != "" {
+			queue = byName[r.Name]
 		}
-		if !found {
+		for len(queue) > 0 && taken[queue[0]] {
+			queue = queue[1:]
+		}
+		if len(queue) == 0 {
 			return nil, fmt.Errorf("results[%d]: %w: no call of %q is left", i, ErrNoCall, r.Name)
+		}
+		out[i].Pos, taken[queue[0]] = queue[0], true
+		if r.Name != "" {
+			byName[r.Name] = queue
+		} else {
+			all = queue
 		}
 	}
 	for i, r := range out {

@@ -103,9 +103,12 @@ func missesRequired(c ToolCall, tools []Tool) bool {
 		if t.Name != c.Name {
 			continue
 		}
-		args := jsonx.Of(c.Arguments)
+		given := map[string]bool{}
+		for _, m := range jsonx.Of(c.Arguments).Members() {
+			given[m.Key] = true
+		}
 		for _, name := range jsonx.Of(t.InputSchema).Get("required").Items() {
-			if key, ok := name.Text(); ok && !args.Get(key).Exists() {
+			if key, ok := name.Text(); ok && !given[key] {
 				return true
 			}
 		}

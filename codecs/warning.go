@@ -39,6 +39,7 @@ const (
 	WarnServerToolSame   = "server_tool.replaced"       // a default gives way to the request's own tool of the same kind
 	WarnLossy            = "render.lossy"               // the dialect cannot carry this
 	WarnFinishOdd        = "finish.odd"                 // the finish reason contradicts the content
+	WarnUnknownKey       = "request.unknown_key"        // a key of a neutral request that nothing reads
 	WarnRequestForm      = "request.form"               // the provider refuses this form of a request; it was read all the same
 	WarnBlockUnclosed    = "call.unclosed_block"        // a <tool_call> block without its closing tag was read as a call
 	WarnUnknownFinish    = "finish.unknown"             // a finish reason that no table knows
@@ -53,7 +54,7 @@ func WarningCodes() []string {
 		WarnDocumentAsText, WarnTruncated, WarnTruncatedText, WarnLimitHidden,
 		WarnChoiceDropped, WarnToolsWithheld, WarnParallelDropped, WarnToolDuplicate,
 		WarnToolSkipped, WarnToolRenamed, WarnResultOrphan, WarnSchemaReduced, WarnServerToolSame, WarnLossy,
-		WarnFinishOdd, WarnRequestForm, WarnBlockUnclosed, WarnUnknownFinish,
+		WarnFinishOdd, WarnUnknownKey, WarnRequestForm, WarnBlockUnclosed, WarnUnknownFinish,
 	}
 }
 

@@ -31,7 +31,7 @@ func TestRecordedTapes(t *testing.T) {
 	} {
 		t.Run(c.module, func(t *testing.T) {
 			t.Parallel()
-			r, err := verify.Paths([]string{moduleDir(t, c.module)})
+			r, err := verify.Paths(t.Context(), []string{moduleDir(t, c.module)})
 			if err != nil {
 				t.Fatal(err)
 			}

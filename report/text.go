@@ -95,12 +95,10 @@ func (t *text) head() {
 	t.line("")
 }
 
-// letters name the columns.
+// letter names a column with one character.
 func letter(i int) string {
-	const names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if i < len(names) {
-		return names[i : i+1]
-	}
+	names := []rune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" +
+		"αβγδεζηθικλμνξοπρστυφχψωΓΔΘΛΞΠΣΦΨΩбвгджзийлпуфцчшщъыьэюя")
 	return string(names[i%len(names)])
 }
 

@@ -2,12 +2,16 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/loop"
 )
 
@@ -28,8 +32,8 @@ func PlayBodies(ctx context.Context, c codecs.Full, p codecs.Profile, model stri
 	if err != nil {
 		return nil, fmt.Errorf("play: %w", err)
 	}
-	if !in.Get("bodies").IsArray() {
-		return nil, fmt.Errorf(`play: /bodies: want a list of reply bodies, got %s`, in.Get("bodies").Kind())
+	if err := checkPlay(in); err != nil {
+		return nil, err
 	}
 	script := &script{codec: c, profile: p}
 	for _, b := range in.Get("bodies").Items() {
@@ -39,7 +43,12 @@ func PlayBodies(ctx context.Context, c codecs.Full, p codecs.Profile, model stri
 	if err != nil {
 		return nil, fmt.Errorf("play: %w", err)
 	}
-	server := &scripted{tools: tools, results: in.Get("results"), used: map[string]int{}}
+	server := &scripted{tools: tools, results: map[string][]jsonx.Value{}, used: map[string]int{}}
+	for _, m := range in.Get("results").Members() {
+		if server.results[m.Key] = []jsonx.Value{m.Value}; m.Value.IsArray() {
+			server.results[m.Key] = m.Value.Items()
+		}
+	}
 	cfg := loop.Config{Codec: c, Profile: p, Model: model, Sender: script, Servers: []loop.ToolServer{server}}
 	if cfg.Messages, err = playMessages(in); err != nil {
 		return nil, err
@@ -61,6 +70,72 @@ func PlayBodies(ctx context.Context, c codecs.Full, p codecs.Profile, model stri
 	}
 	out, runErr := loop.Run(ctx, cfg)
 	return playView(out, runErr, server), nil
+}
+
+// playKeys are the keys of the input and what each must be.
+var playKeys = map[string]func(jsonx.Value) string{
+	"bodies":         wantKind(jsonx.Array),
+	"tools":          nil, // ParseTools says it better
+	"results":        wantKind(jsonx.Object),
+	"messages":       wantKind(jsonx.Array),
+	"max_iterations": wantCount,
+	"max_tokens":     wantCount,
+	"truncation":     wantWord("safe", "documented"),
+	"last_turn":      wantWord("stop", "run"),
+	"server_tools":   wantKind(jsonx.Array),
+}
+
+func wantKind(k jsonx.Kind) func(jsonx.Value) string {
+	return func(v jsonx.Value) string {
+		if v.Kind() != k {
+			return fmt.Sprintf("want %s, got %s", k, v.Kind())
+		}
+		return ""
+	}
+}
+
+func wantCount(v jsonx.Value) string {
+	if n, ok := v.Int(); !ok || n < 1 || n > 1<<31 {
+		return fmt.Sprintf("want a whole number of at least 1, got %.40s", v.Raw())
+	}
+	return ""
+}
+
+func wantWord(words ...string) func(jsonx.Value) string {
+	return func(v jsonx.Value) string {
+		if !slices.Contains(words, v.Str()) {
+			return fmt.Sprintf("want one of %s, got %.40s", strings.Join(words, ", "), v.Raw())
+		}
+		return ""
+	}
+}
+
+// checkPlay refuses input that would be read in part only.
+func checkPlay(in jsonx.Value) error {
+	if !in.IsObject() {
+		return fmt.Errorf("play: want an object, got %s", in.Kind())
+	}
+	if !in.Get("bodies").Exists() {
+		return errors.New("play: /bodies: missing; give a list of reply bodies")
+	}
+	var known []string
+	for k := range playKeys {
+		known = append(known, k)
+	}
+	slices.Sort(known)
+	for _, m := range in.Members() {
+		check, ok := playKeys[m.Key]
+		if !ok {
+			return fmt.Errorf("play: unknown key %.80q%s; the keys are %s", m.Key, suggest.Text(m.Key, known), strings.Join(known, ", "))
+		}
+		if check == nil || m.Value.Kind() == jsonx.Null {
+			continue
+		}
+		if fault := check(m.Value); fault != "" {
+			return fmt.Errorf("play: /%s: %s", m.Key, fault)
+		}
+	}
+	return nil
 }
 
 func orEmptyList(v jsonx.Value) codecs.Raw {
@@ -135,7 +210,7 @@ func (s *script) Send(context.Context, []byte, bool) (int, map[string][]string, 
 // scripted is the tool server of PlayBodies.
 type scripted struct {
 	tools   []codecs.Tool
-	results jsonx.Value
+	results map[string][]jsonx.Value // by tool, one for each call in turn; the last one stays
 
 	mu   sync.Mutex
 	used map[string]int
@@ -150,11 +225,10 @@ func (s *scripted) CallTool(_ context.Context, name string, arguments codecs.Raw
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ran = append(s.ran, call{name: name, arguments: arguments})
-	v := s.results.Get(name)
-	if v.IsArray() {
-		n := min(s.used[name], max(v.Len()-1, 0))
+	var v jsonx.Value
+	if list := s.results[name]; len(list) > 0 {
+		v = list[min(s.used[name], len(list)-1)]
 		s.used[name]++
-		v = v.At(n)
 	}
 	r := codecs.ToolResult{}
 	switch {

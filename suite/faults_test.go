@@ -140,6 +140,13 @@ var faults = []struct {
 		return set(m, "/tool_calls/0/function/arguments", `"{\"label\": \"x\", \"id\": 12345678901234567000, \"height\": 3.4}"`)
 	})}},
 	{"echo.reasoning", "reasoning_content is lost", "deepseek", "reasoning/echo", "openai", "reasoning/echo", fault{messages: each(func(m codecs.Raw) codecs.Raw { return cut(m, "/reasoning_content") })}},
+	{"echo.reasoning", "the empty key is lost", "deepseek", "basic/one-call", "openai", "basic/one-call", fault{messages: each(func(m codecs.Raw) codecs.Raw { return cut(m, "/reasoning_content") })}},
+	{"results.content", "a link is dropped beside text", "openai", "media/resources", "openai", "basic/one-call", fault{messages: each(func(m codecs.Raw) codecs.Raw {
+		if strings.Contains(jsonx.Of(m).Get("content").Str(), "[resource_link]") {
+			return set(m, "/content", `"two notes\n{\"quay\":4,\"open\":true}"`)
+		}
+		return m
+	})}},
 	{"echo.signature", "one letter of a signature changes", "anthropic", "truncation/second-of-two-cut", "anthropic", "basic/one-call", fault{messages: each(func(m codecs.Raw) codecs.Raw {
 		return set(m, "/content/0/signature", `"c2lnbmVkIGJ5IG5vYm9keQ=="`)
 	})}},
@@ -219,7 +226,7 @@ var faults = []struct {
 // where it must show and the other cell as good as without it.
 func TestFaultsAreFound(t *testing.T) {
 	for _, f := range faults {
-		t.Run(f.check, func(t *testing.T) {
+		t.Run(f.check+" "+f.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRunner(t)
 			r.Wrap = func(c codecs.Full) codecs.Codec { return faulty{c, f.fault} }

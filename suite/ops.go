@@ -22,6 +22,9 @@ type OpResult struct {
 // an input that cannot be read is returned as an error of its own; what the
 // codec says, error included, is the result.
 func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResult, error) {
+	if c == nil {
+		return OpResult{}, fmt.Errorf("operation %q without a codec", op)
+	}
 	in := jsonx.Of(input)
 	switch op {
 	case "tools":

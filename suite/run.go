@@ -139,7 +139,7 @@ func SelectScenarios(list []fixtures.Scenario, patterns []string) ([]fixtures.Sc
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("no scenario fits %q%s", p, suggest.Text(p, ids))
+			return nil, fmt.Errorf("no scenario fits %.80q%s; 'conform list scenarios' lists them", p, suggest.Text(p, ids))
 		}
 	}
 	var out []fixtures.Scenario

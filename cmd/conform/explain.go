@@ -21,7 +21,7 @@ func explainCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain ID [--engine E]",
 		Short: "Explain a check, a scenario, a case or an engine; with --engine run a scenario there and show each check",
-		Args:  cobra.ExactArgs(1),
+		Args:  oneArg("the id of a check, a scenario, a case or an engine; 'conform list' lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := args[0]
 			if rule, ok := judge.RuleByID(id); ok {
@@ -44,7 +44,7 @@ func explainCommand(e env) *cobra.Command {
 			if en, err := runner.Catalog.Lookup(id); err == nil {
 				return explainEngine(e.stdout, en)
 			}
-			return usage("nothing is called %q%s", id, suggest.Text(id, ids(runner, cases)))
+			return usage("nothing is called %.80q%s; 'conform list checks|scenarios|cases|engines' lists what there is", id, suggest.Text(id, ids(runner, cases)))
 		},
 	}
 	cmd.Flags().StringVar(&engine, "engine", "", "run the scenario against this engine of the catalogue")

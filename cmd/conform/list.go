@@ -37,12 +37,12 @@ func listCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(names, "|"),
 		Short:     "List what there is",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1)),
+		Args:      oneArg("what to list: " + strings.Join(names, ", ")),
 		ValidArgs: names,
 		RunE: func(_ *cobra.Command, args []string) error {
 			make, ok := lists[args[0]]
 			if !ok {
-				return usage("nothing to list is called %q%s; want one of %s", args[0], suggest.Text(args[0], names), strings.Join(names, ", "))
+				return usage("nothing to list is called %.80q%s; there are %s", args[0], suggest.Text(args[0], names), strings.Join(names, ", "))
 			}
 			l, err := make()
 			if err != nil {
@@ -60,7 +60,10 @@ func listCommand(e env) *cobra.Command {
 			for _, r := range l.rows {
 				fmt.Fprintln(w, strings.Join(r, "\t"))
 			}
-			return w.Flush()
+			if err := w.Flush(); err != nil {
+				return &failure{exitBroken, "write the output: " + err.Error()}
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/suite"
 )
 
@@ -30,6 +33,7 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	terminal       io.Writer                      // stdout as it is, to ask whether it is a terminal
 	wrap           func(codecs.Full) codecs.Codec // nil; a test plants a fault with it
 }
 
@@ -48,12 +52,17 @@ func usage(format string, args ...any) error {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, e env) int {
+	out := &guarded{w: e.stdout}
+	e.terminal, e.stdout = e.stdout, out
 	root := newRoot(e)
 	root.SetArgs(args)
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	err := root.ExecuteContext(ctx)
+	if out.err != nil {
+		err = &failure{exitBroken, "write standard output: " + out.err.Error()}
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -63,7 +72,7 @@ func run(ctx context.Context, args []string, e env) int {
 		code = f.code
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintf(e.stderr, "conform: %s\n", text)
+		fmt.Fprintf(e.stderr, "conform: %s\n", oneLine(text))
 	}
 	return code
 }
@@ -83,9 +92,61 @@ with the reference loop, from embedded data, and prints the matrix.`,
 		SilenceErrors:     true,
 		Version:           suite.Version,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              cobra.ArbitraryArgs,
 	}
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var names []string
+		for _, c := range cmd.Commands() {
+			names = append(names, c.Name())
+		}
+		return usage("unknown command %.80q%s; 'conform help' lists the commands", args[0], suggest.Text(args[0], names))
+	}
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(runCommand(e), listCommand(e), explainCommand(e), decodeCommand(e), encodeCommand(e), playCommand(e), verifyCommand(e), lintCommand(e))
 	return root
+}
+
+// flagError says what is wrong with a flag and which one was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		return usage("unknown flag --%s%s; 'conform %s --help' lists the flags", name, suggest.Text(name, names), cmd.Name())
+	}
+	if i := strings.Index(text, ": strconv."); i >= 0 {
+		text = text[:i] + ": want a whole number"
+	}
+	return usage("%s", text)
+}
+
+// oneArg wants exactly one argument and says what it is.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage("conform %s wants one argument, %s", cmd.Name(), what)
+		}
+		return nil
+	}
+}
+
+// words is a flag that takes words, separated by commas or given several times.
+type words []string
+
+func (w *words) String() string { return strings.Join(*w, ",") }
+func (w *words) Type() string   { return "words" }
+
+func (w *words) Set(s string) error {
+	for _, word := range strings.Split(s, ",") {
+		if word = strings.TrimSpace(word); word == "" {
+			return errors.New("an empty word; leave the flag out to take everything")
+		}
+		*w = append(*w, word)
+	}
+	return nil
 }
 
 // target is the codec and the profile that --dialect, --engine and --model name.
@@ -136,25 +197,51 @@ func (t *target) resolve() error {
 	return nil
 }
 
-// readInput reads stdin up to the limit of a body.
-func readInput(e env) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(e.stdin, codecs.MaxBody+1))
-	if err != nil {
-		return nil, &failure{exitBroken, "read standard input: " + err.Error()}
+// readInput reads stdin up to the limit of a body. It gives up when ctx ends,
+// also while nothing comes.
+func readInput(ctx context.Context, e env) ([]byte, error) {
+	type read struct {
+		b   []byte
+		err error
 	}
-	if len(b) > codecs.MaxBody {
-		return nil, usage("standard input is larger than the limit of %d MiB; pipe in one body", codecs.MaxBody>>20)
+	done := make(chan read, 1)
+	go func() {
+		b, err := io.ReadAll(io.LimitReader(e.stdin, codecs.MaxBody+1))
+		done <- read{b, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, &failure{exitBroken, "stopped"}
+	case r := <-done:
+		if r.err != nil {
+			return nil, &failure{exitBroken, "read standard input: " + r.err.Error()}
+		}
+		if len(r.b) > codecs.MaxBody {
+			return nil, usage("standard input is larger than the limit of %d MiB; pipe in one body", codecs.MaxBody>>20)
+		}
+		return r.b, nil
 	}
-	return b, nil
 }
 
-// printJSON writes one JSON value, indented.
-func printJSON(w io.Writer, raw []byte) error {
+// printJSON writes one JSON value, indented, as valid UTF-8.
+func printJSON(w io.Writer, raw []byte) error { return writeJSON(w, raw, true) }
+
+// printEcho is printJSON for what goes to a provider: an echo keeps the bytes
+// that came, even those that are no UTF-8.
+func printEcho(w io.Writer, raw []byte) error { return writeJSON(w, raw, false) }
+
+func writeJSON(w io.Writer, raw []byte, valid bool) error {
 	out, err := jsonx.Indent(raw)
 	if err != nil {
 		return &failure{exitBroken, "internal: output is not JSON: " + err.Error()}
 	}
-	if _, err := fmt.Fprintf(w, "%s\n", out); err != nil {
+	out = append(safeJSON(out, valid), '\n')
+	if g, ok := w.(*guarded); ok { // JSON escapes what a terminal must not see in its own way
+		err = g.json(out)
+	} else {
+		_, err = w.Write(out)
+	}
+	if err != nil {
 		return &failure{exitBroken, "write the output: " + err.Error()}
 	}
 	return nil

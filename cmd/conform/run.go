@@ -17,6 +17,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/report"
 	"github.com/toolconform/conform/suite"
 	"github.com/toolconform/conform/suite/judge"
@@ -41,10 +42,13 @@ usage, 3 the harness itself failed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(failLevels, failOn) {
-				return usage("--fail-on %q is none of %s", failOn, strings.Join(failLevels, ", "))
+				return usage("--fail-on %.80q is none of %s%s", failOn, strings.Join(failLevels, ", "), suggest.Text(failOn, failLevels))
 			}
 			if !slices.Contains(report.Formats(), format) {
-				return usage("--format %q is none of %s", format, strings.Join(report.Formats(), ", "))
+				return usage("--format %.80q is none of %s%s", format, strings.Join(report.Formats(), ", "), suggest.Text(format, report.Formats()))
+			}
+			if !replay {
+				return usage("--replay=false: there are no live runs yet; leave the flag out")
 			}
 			formats, err := outFormats(out)
 			if err != nil {
@@ -67,7 +71,7 @@ usage, 3 the harness itself failed.`,
 					return err
 				}
 			}
-			o := report.Options{Format: format, Color: isTerminal(e.stdout, e.getenv), Width: terminalWidth(e.stdout), Unfold: unfold}
+			o := report.Options{Format: format, Color: isTerminal(e.terminal, e.getenv), Width: terminalWidth(e.terminal), Unfold: unfold}
 			if err := report.Write(e.stdout, doc, o); err != nil {
 				return &failure{exitBroken, err.Error()}
 			}
@@ -75,9 +79,9 @@ usage, 3 the harness itself failed.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&sel.Engines, "engine", nil, "engines of the catalogue; all when not given")
-	f.StringSliceVar(&sel.Dialects, "dialect", nil, "dialects; all when not given")
-	f.StringSliceVar(&sel.Scenarios, "scenario", nil, "scenario ids, folders or globs in which * is any text; all when not given")
+	f.Var((*words)(&sel.Engines), "engine", "engines of the catalogue; all when not given")
+	f.Var((*words)(&sel.Dialects), "dialect", "dialects; all when not given")
+	f.Var((*words)(&sel.Scenarios), "scenario", "scenario ids, folders or globs in which * is any text; all when not given")
 	f.StringVar(&sel.Model, "model", "", "model id in place of each engine's default")
 	f.BoolVar(&replay, "replay", true, "replay from embedded data; the only mode there is")
 	f.StringVar(&format, "format", "text", "form of the report on standard output: "+strings.Join(report.Formats(), ", "))
@@ -140,7 +144,7 @@ func outFormats(files []string) ([]string, error) {
 		case ".json":
 			formats = append(formats, "json")
 		default:
-			return nil, usage("--out %s: no report has the ending %q; use .txt or .json", f, filepath.Ext(f))
+			return nil, usage("--out %.200q: no report has the ending %.40q; use .txt or .json", f, filepath.Ext(f))
 		}
 	}
 	return formats, nil
@@ -207,7 +211,7 @@ scenarios, schema and matching).`,
 				}
 			}
 			for _, l := range lines {
-				fmt.Fprintln(e.stdout, l)
+				fmt.Fprintln(e.stdout, clean(l))
 			}
 			if len(lines) > 0 {
 				return &failure{exitFailed, fmt.Sprintf("%d problems", len(lines))}

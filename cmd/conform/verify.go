@@ -20,9 +20,12 @@ independent scan of the body: calls, bytes of text, reasoning items. Error bodie
 must come out typed, with the provider's own message.
 
 Exit code 1 when a body was not read as it should be.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := verify.Paths(args)
+		Args: someArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := verify.Paths(cmd.Context(), args)
+			if cmd.Context().Err() != nil {
+				return &failure{exitBroken, "stopped"}
+			}
 			if err != nil {
 				return usage("%v", err)
 			}
@@ -47,6 +50,13 @@ Exit code 1 when a body was not read as it should be.`,
 	return cmd
 }
 
+func someArgs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage("name recordings or folders of recordings to verify")
+	}
+	return nil
+}
+
 func printVerify(e env, r verify.Report) {
 	w := e.stdout
 	fmt.Fprintf(w, "%d files, %d exchanges\n", r.Files, r.Exchanges)
@@ -57,9 +67,9 @@ func printVerify(e env, r verify.Report) {
 	fmt.Fprintf(w, "errors     %d, typed %d\n", r.Errors, r.ErrorsTyped)
 	fmt.Fprintf(w, "skipped    %d streams, %d other endpoints, %d files that are no recordings\n", r.Streams, r.Other, len(r.Skipped))
 	for _, p := range r.EmptyReplies {
-		fmt.Fprintf(w, "empty reply: %s #%d (finish %q)\n", p.File, p.Exchange, p.Finish)
+		fmt.Fprintf(w, "empty reply: %s #%d (finish %q)\n", clean(p.File), p.Exchange, clean(p.Finish))
 	}
 	for _, p := range r.Failed {
-		fmt.Fprintf(w, "FAILED: %s #%d: %s\n", p.File, p.Exchange, p.Error)
+		fmt.Fprintf(w, "FAILED: %s #%d: %s\n", clean(p.File), p.Exchange, clean(p.Error))
 	}
 }

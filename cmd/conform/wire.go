@@ -3,12 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/suite"
 )
 
@@ -19,11 +22,14 @@ func decodeCommand(e env) *cobra.Command {
 		Use:   "decode --dialect D [--engine E] [--model M] [--status N] < body",
 		Short: "Print the neutral form of a reply body, or the error that it carries",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := t.resolve(); err != nil {
 				return err
 			}
-			body, err := readInput(e)
+			if status < 100 || status > 599 {
+				return usage("--status %d: want an HTTP status from 100 to 599", status)
+			}
+			body, err := readInput(cmd.Context(), e)
 			if err != nil {
 				return err
 			}
@@ -66,18 +72,18 @@ func encodeCommand(e env) *cobra.Command {
                  "content":[MCP blocks],"isError","structuredContent"}]}
                  prints {"messages"|"contents"|"input":[...],"warnings":[...]}`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := t.resolve(); err != nil {
 				return err
 			}
-			switch op {
-			case "tools", "request", "continue":
-			case "":
-				return usage("name an operation with --op: tools, request or continue")
-			default:
-				return usage("unknown operation %q; want tools, request or continue", op)
+			ops := []string{"tools", "request", "continue"}
+			switch {
+			case op == "":
+				return usage("name an operation with --op: %s", strings.Join(ops, ", "))
+			case !slices.Contains(ops, op):
+				return usage("unknown operation %.80q%s; want %s", op, suggest.Text(op, ops), strings.Join(ops, ", "))
 			}
-			input, err := readInput(e)
+			input, err := readInput(cmd.Context(), e)
 			if err != nil {
 				return err
 			}
@@ -128,12 +134,12 @@ func encode(e env, t target, op string, input []byte) error {
 	default:
 		f.Set(conversationKey(t.codec.Dialect()), got.Value)
 	}
-	return printJSON(e.stdout, f.Set("warnings", codecs.ViewWarnings(got.Warnings)).Raw())
+	return printEcho(e.stdout, f.Set("warnings", codecs.ViewWarnings(got.Warnings)).Raw())
 }
 
 func encodedRequest(e env, t target, got suite.OpResult) error {
 	for _, w := range got.Warnings {
-		fmt.Fprintf(e.stderr, "conform: warning: %s: %s\n", w.Code, w.Text)
+		fmt.Fprintf(e.stderr, "conform: warning: %s: %s\n", w.Code, oneLine(w.Text))
 	}
 	body := []byte(got.Value)
 	if t.engine != "" {
@@ -143,7 +149,7 @@ func encodedRequest(e env, t target, got suite.OpResult) error {
 			return &failure{exitFailed, err.Error()}
 		}
 	}
-	return printJSON(e.stdout, body)
+	return printEcho(e.stdout, body)
 }
 
 // conversationKey is the request key that holds the conversation.
@@ -172,7 +178,7 @@ result, text, or a list of them},"max_iterations":N} and prints
 			if err := t.resolve(); err != nil {
 				return err
 			}
-			input, err := readInput(e)
+			input, err := readInput(cmd.Context(), e)
 			if err != nil {
 				return err
 			}
@@ -183,7 +189,7 @@ result, text, or a list of them},"max_iterations":N} and prints
 			if err != nil {
 				return usage("%v", err)
 			}
-			return printJSON(e.stdout, out)
+			return printEcho(e.stdout, out)
 		},
 	}
 	t.flags(cmd)

@@ -19,7 +19,7 @@ func Set(doc []byte, pointer string, value []byte) (Raw, error) {
 	if pointer == "" {
 		return Raw(value), Check(doc)
 	}
-	path, err := editPath(doc, pointer, true)
+	doc, path, err := editPath(doc, pointer, true)
 	if err != nil {
 		return nil, err
 	}
@@ -33,40 +33,32 @@ func Set(doc []byte, pointer string, value []byte) (Raw, error) {
 // Delete returns doc without the value at pointer; every other value keeps its
 // spelling. A value that is not there is an error.
 func Delete(doc []byte, pointer string) (Raw, error) {
-	path, err := editPath(doc, pointer, false)
+	doc, path, err := editPath(doc, pointer, false)
 	if err != nil {
 		return nil, err
 	}
-	out := doc
-	// A repeated key is deleted as often as it stands there.
-	for Of(out).Lookup(pointer).Exists() {
-		before := len(out)
-		if out, err = sjson.DeleteBytes(out, path); err != nil {
-			return nil, fmt.Errorf("delete %s: %w", pointer, err)
-		}
-		parent := Of(doc).Lookup(parentOf(pointer))
-		if parent.IsArray() || len(out) == before {
-			break
-		}
+	out, err := sjson.DeleteBytes(doc, path)
+	if err != nil {
+		return nil, fmt.Errorf("delete %s: %w", pointer, err)
 	}
 	return Raw(out), nil
 }
 
-func parentOf(pointer string) string { return pointer[:strings.LastIndexByte(pointer, '/')] }
-
 // editPath checks that pointer can be edited in doc and spells it as an sjson
-// path, with every character that sjson reads specially escaped.
-func editPath(doc []byte, pointer string, add bool) (string, error) {
+// path, with every character that sjson reads specially escaped. sjson edits the
+// first of repeated keys and everybody reads the last: an object on the path
+// that repeats its key comes back with one of each.
+func editPath(doc []byte, pointer string, add bool) (edited []byte, path string, err error) {
 	root, err := Parse(doc)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	tokens, err := pointerTokens(pointer)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	if len(tokens) == 0 {
-		return "", fmt.Errorf("pointer %q is the whole document", pointer)
+		return nil, "", fmt.Errorf("pointer %q is the whole document", pointer)
 	}
 	parts := make([]string, len(tokens))
 	v := root
@@ -79,22 +71,34 @@ func editPath(doc []byte, pointer string, add bool) (string, error) {
 			case t == "-" && last && add:
 				parts[i] = "-1"
 			case !ok || n >= v.Len():
-				return "", fmt.Errorf("pointer %s: a list of %d has no element %q", pointer, v.Len(), t)
+				return nil, "", fmt.Errorf("pointer %s: a list of %d has no element %q", pointer, v.Len(), t)
 			default:
 				parts[i] = t
 			}
 			v = v.At(n)
 		case Object:
 			if !v.Get(t).Exists() && (!last || !add) {
-				return "", fmt.Errorf("pointer %s: no member %q", pointer, t)
+				return nil, "", fmt.Errorf("pointer %s: no member %q", pointer, t)
+			}
+			if v.repeats(t) {
+				var f Fields
+				for _, m := range v.Members() {
+					f.Set(m.Key, m.Value.Raw())
+				}
+				v = Of(f.Raw())
+				if i == 0 {
+					doc = v.Raw()
+				} else if doc, err = sjson.SetRawBytes(doc, strings.Join(parts[:i], "."), v.Raw()); err != nil {
+					return nil, "", fmt.Errorf("pointer %s: %w", pointer, err)
+				}
 			}
 			parts[i] = escapeKey(t)
 			v = v.Get(t)
 		default:
-			return "", fmt.Errorf("pointer %s: %q is inside %s", pointer, t, v.Kind())
+			return nil, "", fmt.Errorf("pointer %s: %q is inside %s", pointer, t, v.Kind())
 		}
 	}
-	return strings.Join(parts, "."), nil
+	return doc, strings.Join(parts, "."), nil
 }
 
 // escapeKey spells an object key for sjson. The leading colon makes a number a

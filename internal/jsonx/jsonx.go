@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	json2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,17 +32,58 @@ func (e *SyntaxError) Error() string {
 	if e.Pointer == "" {
 		return fmt.Sprintf("%s at byte %d", e.Reason, e.Offset)
 	}
-	return fmt.Sprintf("%s at byte %d (in %s)", e.Reason, e.Offset, e.Pointer)
+	return fmt.Sprintf("%s at byte %d (in %s)", e.Reason, e.Offset, shortened(e.Pointer))
+}
+
+// shortened keeps the end of a long pointer: the place, not the way there.
+func shortened(pointer string) string {
+	const most = 120
+	if len(pointer) <= most {
+		return pointer
+	}
+	return "..." + strings.ToValidUTF8(pointer[len(pointer)-most:], "")
 }
 
 // lenient accepts what real providers send: repeated keys (the last one wins)
 // and lone surrogates or bad UTF-8 (read as U+FFFD; the raw bytes stay).
 var lenient = json2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
+// MaxDepth is how deep JSON that comes from outside may nest. The parser's own
+// limit is 10,000: a value that was let in can still be wrapped on its way out.
+const MaxDepth = 5000
+
 // Check reports whether b is exactly one JSON value, with optional white space
-// around it. Nesting deeper than 10,000 levels is refused. The error is a
-// *SyntaxError.
+// around it, nested at most MaxDepth levels. The error is a *SyntaxError.
 func Check(b []byte) error {
+	if at := tooDeep(b, MaxDepth); at >= 0 {
+		return &SyntaxError{Offset: int64(at), Reason: fmt.Sprintf("nested deeper than %d levels", MaxDepth)}
+	}
+	return check(b)
+}
+
+// tooDeep returns where brackets outside strings nest deeper than most levels,
+// -1 when they do not.
+func tooDeep(b []byte, most int) int {
+	depth, inString := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '[' || c == '{':
+			if depth++; depth > most {
+				return i
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return -1
+}
+
+func check(b []byte) error {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return &SyntaxError{Reason: "empty input"}
 	}
@@ -91,16 +133,21 @@ func Quote(s string) Raw {
 // Compact returns b without insignificant white space. The spelling of strings
 // and numbers stays.
 func Compact(b []byte) (Raw, error) {
-	if err := Check(b); err != nil {
+	if err := check(b); err != nil {
 		return nil, err
 	}
 	out, err := jsontext.AppendFormat(nil, b, lenient, jsontext.PreserveRawStrings(true))
 	return Raw(out), err
 }
 
-// Indent returns b laid out for people, two blanks a level.
+// Indent returns b laid out for people, two blanks a level. What nests deeper
+// than a person can follow is compact instead: the indentation of deep JSON is
+// the square of its depth.
 func Indent(b []byte) (Raw, error) {
-	if err := Check(b); err != nil {
+	if tooDeep(b, 200) >= 0 {
+		return Compact(b)
+	}
+	if err := check(b); err != nil {
 		return nil, err
 	}
 	out, err := jsontext.AppendFormat(nil, b, lenient, jsontext.PreserveRawStrings(true),

@@ -21,7 +21,8 @@ func TestCheckNamesThePlace(t *testing.T) {
 		{"trailing", `{} x`, 3, "text after"},
 		{"glued", `{"a":1}{"b":2}`, 7, "text after"},
 		{"binary", "\x00\x01", 0, "invalid"},
-		{"deep", strings.Repeat("[", 100_000), 10_000, "depth"},
+		{"deep", strings.Repeat("[", 100_000), 5_000, "deeper"},
+		{"deep and whole", strings.Repeat("[", 5_001) + strings.Repeat("]", 5_001), 5_000, "deeper"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var se *jsonx.SyntaxError
@@ -33,7 +34,7 @@ func TestCheckNamesThePlace(t *testing.T) {
 			}
 		})
 	}
-	for _, ok := range []string{`null`, ` {"a":1,"a":2} `, `"\ud800"`, "\"\xff\"", `[1e400]`} {
+	for _, ok := range []string{strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000), `"[[[\"[["`, `null`, ` {"a":1,"a":2} `, `"\ud800"`, "\"\xff\"", `[1e400]`} {
 		if err := jsonx.Check([]byte(ok)); err != nil {
 			t.Errorf("Check(%s) = %v", ok, err)
 		}
@@ -79,6 +80,20 @@ func TestEditsTouchNothingElse(t *testing.T) {
 	}
 	if got, err := jsonx.Delete([]byte(`{"a":1,"b":2,"a":3}`), "/a"); err != nil || string(got) != `{"b":2}` {
 		t.Errorf("Delete of a repeated key = %s (%v)", got, err)
+	}
+	for _, c := range []struct{ doc, pointer, set, deleted string }{
+		{`{"a":1,"b":2,"a":3}`, "/a", `{"a":"new","b":2}`, `{"b":2}`},
+		{`{"a":{"b":1,"c":[1],"b":2},"z":1.0}`, "/a/b", `{"a":{"b":"new","c":[1]},"z":1.0}`, `{"a":{"c":[1]},"z":1.0}`},
+		{`{"a":{"b":1},"a":{"b":2}}`, "/a/b", `{"a":{"b":"new"}}`, `{"a":{}}`},
+	} {
+		got, err := jsonx.Set([]byte(c.doc), c.pointer, []byte(`"new"`))
+		if err != nil || !jsonx.Equal(got, []byte(c.set)) || jsonx.Of(got).Lookup(c.pointer).Str() != "new" {
+			t.Errorf("Set of the repeated key %s in %s = %s (%v)", c.pointer, c.doc, got, err)
+		}
+		got, err = jsonx.Delete([]byte(c.doc), c.pointer)
+		if err != nil || string(got) != c.deleted {
+			t.Errorf("Delete of the repeated key %s in %s = %s (%v)", c.pointer, c.doc, got, err)
+		}
 	}
 	for _, bad := range []string{"/none/x", "/a.b/0/7", "/t/x", "x"} {
 		if _, err := jsonx.Set([]byte(doc), bad, []byte(`1`)); err == nil {
@@ -130,6 +145,7 @@ func TestDiffNamesThePlaces(t *testing.T) {
 func FuzzEdit(f *testing.F) {
 	f.Add([]byte(`{"a":[1,{"b":2}]}`), "/a/1/b")
 	f.Add([]byte(`{"*":{"0":1}}`), "/*/0")
+	f.Add([]byte(`{"a":{"b":1},"a":{"b":2,"b":3}}`), "/a/b")
 	f.Fuzz(func(t *testing.T, doc []byte, pointer string) {
 		got, err := jsonx.Set(doc, pointer, []byte(`"new"`))
 		if err != nil {

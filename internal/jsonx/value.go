@@ -133,6 +133,18 @@ func (v Value) Get(key string) Value {
 	return found
 }
 
+// repeats tells whether an object has a key more than once.
+func (v Value) repeats(key string) bool {
+	n := 0
+	v.r.ForEach(func(k, _ gjson.Result) bool {
+		if k.Str == key {
+			n++
+		}
+		return n < 2
+	})
+	return n > 1
+}
+
 // Path returns Get applied along keys.
 func (v Value) Path(keys ...string) Value {
 	for _, k := range keys {

@@ -109,6 +109,7 @@ func judgeHistory(f *finding, run Run, i int) {
 	for k, e := range want {
 		judgeTurn(f, run, i, e, seen[k])
 	}
+	judgeEmptyReasoning(f, run, i)
 }
 
 func judgeTurn(f *finding, run Run, i int, e expected, t turn) {
@@ -369,10 +370,11 @@ func judgeAnswer(f *finding, run Run, where string, want, got codecs.ToolResult,
 			}
 			f.pass("results.content")
 		case codecs.ItemBlob, codecs.ItemNative:
-			judgeMedia(f, where, it, got, text, t)
+			judgeMedia(f, where, it, want, got, text, t)
 		default:
-			if !strings.Contains(text, it.Text) && text == "" {
+			if !strings.Contains(text, it.Text) && !besides(text, want) && !besides(joined(t.texts), want) {
 				f.fail("results.content", "", where, it.Text, "nothing")
+				return
 			}
 		}
 	}
@@ -394,7 +396,7 @@ func joined(parts []codecs.Part) string {
 	return b.String()
 }
 
-func judgeMedia(f *finding, where string, it codecs.Item, got codecs.ToolResult, text string, t turn) {
+func judgeMedia(f *finding, where string, it codecs.Item, want, got codecs.ToolResult, text string, t turn) {
 	data := codecs.StripSpace(it.Data)
 	if data == "" {
 		return
@@ -413,9 +415,20 @@ func judgeMedia(f *finding, where string, it codecs.Item, got codecs.ToolResult,
 	switch {
 	case strings.Contains(text, probe):
 		f.fail("results.media", "", where, "the media in native form or a line that names them", "base64 inside text")
-	case strings.TrimSpace(text) == "":
+	case !besides(text, want) && !besides(joined(t.texts), want):
 		f.fail("results.media", "", where, "the media in native form or a line that names them", "nothing")
 	default:
 		f.add("results.media", "", results.Degraded, where, "a line of text stands for "+it.Placeholder())
 	}
+}
+
+// besides tells whether text says anything that is not the result's own text:
+// only that can stand for the media of the result.
+func besides(text string, want codecs.ToolResult) bool {
+	for _, it := range codecs.ReadItems(want.Content) {
+		if it.Kind == codecs.ItemText || it.Kind == codecs.ItemDocument {
+			text = strings.Replace(text, strings.TrimSpace(it.Text), "", 1)
+		}
+	}
+	return strings.TrimSpace(text) != ""
 }

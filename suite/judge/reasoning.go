@@ -40,6 +40,25 @@ func judgeReasoning(f *finding, run Run, where string, e expected, t turn) {
 	judgeSignatures(f, where, want, got)
 }
 
+// judgeEmptyReasoning looks for the reasoning key itself where the engine demands
+// it even when the turn had no reasoning. Read as parts, an empty key and none
+// are the same, so this looks at the body.
+func judgeEmptyReasoning(f *finding, run Run, i int) {
+	if run.Profile.ReasoningEcho != codecs.EchoRequiredEvenEmpty {
+		return
+	}
+	key := "reasoning_content"
+	if len(run.Profile.ReasoningFields) > 0 {
+		key = run.Profile.ReasoningFields[0]
+	}
+	for n, m := range jsonx.Of(run.Exchanges[i].Body).Get("messages").Items() {
+		if m.Get("role").Str() == "assistant" && m.Get("tool_calls").Len() > 0 && !m.Get(key).Exists() {
+			f.fail("echo.reasoning", results.Must, fmt.Sprintf("%s, message %d", place(i), n), "the key "+key+", also when it is empty", "no such key")
+			return
+		}
+	}
+}
+
 func reasoningOf(parts []codecs.Part) []codecs.Part {
 	var out []codecs.Part
 	for _, p := range parts {

@@ -53,14 +53,14 @@ func withoutTags(s string) (rest string, tagged bool) {
 	return rest, rest != s
 }
 
-// scan counts a reply body without using a codec. tagged tells that thinking
-// stands in the text between tags.
-func scan(d codecs.Dialect, body []byte) (c counts, tagged bool, ok bool) {
+// scan counts a reply body without using a codec. text is what the model wrote,
+// tags taken out; tagged tells that there were some, so that thinking stands in
+// the text.
+func scan(d codecs.Dialect, body []byte) (c counts, text string, tagged, ok bool) {
 	var v any
 	if json.Unmarshal(body, &v) != nil {
-		return c, false, false
+		return c, "", false, false
 	}
-	var text string
 	switch d {
 	case codecs.OpenAI, codecs.Hermes:
 		text = scanChat(v, &c)
@@ -81,7 +81,10 @@ func scan(d codecs.Dialect, body []byte) (c counts, tagged bool, ok bool) {
 		text = scanHermes(text, &c)
 	}
 	c.text = visible(text)
-	return c, tagged, true
+	if tagged { // tag thinking may stand for the native kind
+		c.reasoning = 0
+	}
+	return c, text, tagged, true
 }
 
 func scanChat(v any, c *counts) (text string) {
@@ -255,21 +258,35 @@ func scanResponses(v any, c *counts) (text string) {
 	return text
 }
 
-// count counts a decoded reply. tagged says that the thinking was taken from
-// tags in the text: then it belongs to the text that the raw scan saw.
-func count(d codecs.Dialect, r codecs.Reply, tagged bool) counts {
+// count counts a decoded reply. With tags, the thinking that was taken out of the
+// text belongs to the text that the raw scan saw, and thinking is not compared.
+func count(d codecs.Dialect, r codecs.Reply, text string, tagged bool) counts {
 	c := counts{calls: len(r.Calls()), text: visible(r.Text())}
+	whole := squeezed(text)
 	for _, p := range r.Parts {
-		if p.Kind == codecs.Reasoning {
-			c.reasoning++
+		if p.Kind != codecs.Reasoning {
+			continue
+		}
+		c.reasoning++
+		if tagged && strings.Contains(whole, squeezed(p.Text)) {
+			c.text += visible(p.Text)
 		}
 	}
 	if tagged {
-		c.text += visible(r.Reasoning())
 		c.reasoning = 0
 	}
 	if (d == codecs.OpenAI || d == codecs.Hermes || d == codecs.Ollama) && c.reasoning > 1 {
 		c.reasoning = 1
 	}
 	return c
+}
+
+// squeezed takes the white space out of a text.
+func squeezed(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
 }

@@ -5,6 +5,7 @@ package verify
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (r Report) OK() bool {
 
 // Paths verifies files and folders. Read are the project's recording format
 // (JSON with exchanges), go-vcr tapes (YAML) and httprr recordings.
-func Paths(paths []string) (Report, error) {
+func Paths(ctx context.Context, paths []string) (Report, error) {
 	r := Report{EmptyReplies: []Place{}, Skipped: []Place{}, Failed: []Place{}}
 	for _, root := range paths {
 		info, err := os.Stat(root)
@@ -69,6 +70,9 @@ func Paths(paths []string) (Report, error) {
 			continue
 		}
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil {
+				err = ctx.Err()
+			}
 			if err != nil || d.IsDir() || !readable(path) {
 				return err
 			}
@@ -180,8 +184,11 @@ func readRecording(data []byte) ([]exchange, error) {
 			} `json:"response"`
 		} `json:"exchanges"`
 	}
+	if len(bytes.TrimSpace(data)) > 0 && bytes.TrimSpace(data)[0] != '{' {
+		return nil, errNoRecording
+	}
 	if err := json.Unmarshal(data, &doc); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("is no recording that can be read: %w", err)
 	}
 	if doc.Exchanges == nil {
 		return nil, errNoRecording
@@ -249,14 +256,11 @@ func (r *Report) exchange(x exchange, name string, i int) error {
 	if err != nil {
 		return err
 	}
-	raw, tagged, ok := scan(c.Dialect(), x.body)
+	raw, text, tagged, ok := scan(c.Dialect(), x.body)
 	if !ok {
 		return errors.New("decoded, but the body is no JSON")
 	}
-	got := count(c.Dialect(), reply, tagged)
-	if tagged {
-		raw.reasoning = 0
-	}
+	got := count(c.Dialect(), reply, text, tagged)
 	r.RawCalls, r.DecodedCalls = r.RawCalls+raw.calls, r.DecodedCalls+got.calls
 	r.RawText, r.DecodedText = r.RawText+raw.text, r.DecodedText+got.text
 	r.RawReasoning, r.Reasoning = r.RawReasoning+raw.reasoning, r.Reasoning+got.reasoning
@@ -311,48 +315,53 @@ func (r *Report) errorBody(c codecs.Full, x exchange) error {
 // the body, or is two strings of it joined by a colon, as gateways have a general
 // and a particular one.
 func holds(body []byte, message string) bool {
-	if contains(body, message) {
+	var texts []string
+	var v any
+	if json.Unmarshal(body, &v) == nil {
+		texts = allStrings(v, nil)
+	} else if len(bytes.TrimSpace(body)) == 0 {
+		return true // an empty body has no message to keep
+	}
+	texts = append(texts, string(body))
+	has := func(part string) bool {
+		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, part) })
+	}
+	if has(message) {
 		return true
 	}
-	for at := 0; ; {
+	const mostColons = 8
+	at := 0
+	for range mostColons {
 		i := strings.Index(message[at:], ": ")
 		if i < 0 {
 			return false
 		}
 		at += i + 2
-		if contains(body, message[:at-2]) && contains(body, message[at:]) {
+		if has(message[:at-2]) && has(message[at:]) {
 			return true
-		}
-	}
-}
-
-func contains(body []byte, message string) bool {
-	if strings.Contains(string(body), message) {
-		return true
-	}
-	var v any
-	if json.Unmarshal(body, &v) != nil {
-		return len(strings.TrimSpace(string(body))) == 0 // an empty body has no message to keep
-	}
-	return holdsString(v, message)
-}
-
-func holdsString(v any, message string) bool {
-	switch v := v.(type) {
-	case string:
-		if strings.Contains(v, message) {
-			return true
-		}
-		var inner any // gateways carry the provider's body as a JSON string
-		return strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &inner) == nil && holdsString(inner, message)
-	case []any:
-		return slices.ContainsFunc(v, func(x any) bool { return holdsString(x, message) })
-	case map[string]any:
-		for _, x := range v {
-			if holdsString(x, message) {
-				return true
-			}
 		}
 	}
 	return false
+}
+
+// allStrings lists the strings of a body, those of a body that a gateway carries
+// as a JSON string included.
+func allStrings(v any, out []string) []string {
+	switch v := v.(type) {
+	case string:
+		out = append(out, v)
+		var inner any
+		if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &inner) == nil {
+			out = allStrings(inner, out)
+		}
+	case []any:
+		for _, x := range v {
+			out = allStrings(x, out)
+		}
+	case map[string]any:
+		for _, x := range v {
+			out = allStrings(x, out)
+		}
+	}
+	return out
 }

@@ -1,0 +1,335 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/toolconform/conform/cassettes"
+	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/report"
+	"github.com/toolconform/conform/suite"
+	"github.com/toolconform/conform/suite/results"
+)
+
+// fullRun is a run of everything, once for all tests.
+var fullRun = sync.OnceValues(func() (results.Document, error) {
+	catalog, err := engines.Load()
+	if err != nil {
+		return results.Document{}, err
+	}
+	scenarios, err := fixtures.LoadScenarios(fixtures.FS())
+	if err != nil {
+		return results.Document{}, err
+	}
+	tapes, err := suite.LoadTapes(cassettes.FS())
+	if err != nil {
+		return results.Document{}, err
+	}
+	runner := suite.Runner{Catalog: catalog, Scenarios: scenarios, Tapes: tapes, Date: "2026-11-30"}
+	return runner.Run(context.Background(), suite.Selection{})
+})
+
+func full(t *testing.T) results.Document {
+	t.Helper()
+	doc, err := fullRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(results.Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("results.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("results.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func valid(t *testing.T, s *jsonschema.Schema, raw []byte) error {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Validate(v)
+}
+
+// TestJSON holds the JSON form against its schema and reads it back.
+func TestJSON(t *testing.T) {
+	s := schema(t)
+	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
+		raw := written(t, doc, report.Options{Format: "json"})
+		if err := valid(t, s, raw); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var back results.Document
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&back); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(doc, back); d != "" {
+			t.Errorf("%s: the document changed on the way:\n%s", name, d)
+		}
+		if !bytes.Equal(raw, written(t, doc, report.Options{Format: "json"})) {
+			t.Errorf("%s: written twice, the bytes differ", name)
+		}
+	}
+}
+
+// TestSchemaRefuses shows that the schema can fail.
+func TestSchemaRefuses(t *testing.T) {
+	s := schema(t)
+	for name, spoil := range map[string]func(*results.Document){
+		"a verdict of no list":  func(d *results.Document) { d.Rows[0].Cells[0].Verdict = "perhaps" },
+		"a pass without origin": func(d *results.Document) { d.Rows[0].Cells[0].Origin = "" },
+		"no reason":             func(d *results.Document) { d.Rows[1].Cells[0].Reason = "" },
+		"a dialect of no list":  func(d *results.Document) { d.Rows[0].Dialect = "morse" },
+		"a date of no form":     func(d *results.Document) { d.Date = "30 November" },
+		"a check without level": func(d *results.Document) { d.Rows[0].Cells[1].Checks[0].Level = "" },
+		"another version":       func(d *results.Document) { d.Version = 2 },
+		"no checks at all":      func(d *results.Document) { d.Rows[0].Cells[0].Checks = nil; d.Rows = d.Rows[:1]; d.Columns = nil },
+	} {
+		doc := sample()
+		spoil(&doc)
+		raw, err := json.Marshal(doc) // null for no checks, which the report does not write
+		if err != nil {
+			t.Fatal(err)
+		}
+		if valid(t, s, raw) == nil {
+			t.Errorf("%s passes", name)
+		}
+	}
+}
+
+// TestTextIsPlain: no colour, no control character, whatever an engine said.
+func TestTextIsPlain(t *testing.T) {
+	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
+		for _, unfold := range []bool{false, true} {
+			text := string(written(t, doc, report.Options{Unfold: unfold}))
+			if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }); i >= 0 {
+				t.Errorf("%s: control character %q in %q", name, text[i], text[max(i-20, 0):i+1])
+			}
+			if !utf8.ValidString(text) {
+				t.Errorf("%s: not UTF-8", name)
+			}
+		}
+	}
+}
+
+var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// TestColourIsPaint: without its colours the coloured form is the plain one.
+func TestColourIsPaint(t *testing.T) {
+	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
+		plain := string(written(t, doc, report.Options{}))
+		colour := string(written(t, doc, report.Options{Color: true}))
+		if !ansi.MatchString(colour) {
+			t.Errorf("%s: no colour", name)
+		}
+		if d := cmp.Diff(plain, ansi.ReplaceAllString(colour, "")); d != "" {
+			t.Errorf("%s:\n%s", name, d)
+		}
+	}
+}
+
+// TestWidth: no line is longer than the report is wide. Only the command that
+// explains a failure may be, since a command in two lines is none.
+func TestWidth(t *testing.T) {
+	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample(), "failed run": failed(full(t))} {
+		for _, width := range []int{0, 60, 72, 80, 100, 160} {
+			for _, unfold := range []bool{false, true} {
+				most := width
+				if most == 0 {
+					most = 100
+				}
+				for _, line := range strings.Split(string(written(t, doc, report.Options{Width: width, Unfold: unfold})), "\n") {
+					if n := utf8.RuneCountInString(line); n > most && !strings.HasPrefix(line, "    conform explain ") {
+						t.Errorf("%s: %d columns at width %d: %s", name, n, width, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// failed is a run in which every cell that was run fails.
+func failed(doc results.Document) results.Document {
+	out := doc
+	out.Rows = nil
+	for _, r := range doc.Rows {
+		cells := append([]results.Cell(nil), r.Cells...)
+		for i, c := range cells {
+			if c.Origin != "" {
+				cells[i].Verdict = results.Fail
+				cells[i].Checks = []results.Check{{
+					ID: "arguments.undecodable_answered", Side: "request", Level: results.Should, Verdict: results.Fail,
+					Message: "request 2, turn 1", Evidence: "expected " + strings.Repeat("longer than any line ", 9) + ", seen " + strings.Repeat("x", 300),
+				}}
+			}
+		}
+		r.Cells = cells
+		out.Rows = append(out.Rows, r)
+	}
+	out.Totals = results.Count(out.Rows)
+	return out
+}
+
+// TestFailures: each failed check of each failed cell is named with what was
+// expected and seen, each cell with the command that shows more; passed checks
+// are not.
+func TestFailures(t *testing.T) {
+	text := string(written(t, sample(), report.Options{}))
+	flat := strings.Join(strings.Fields(text), " ")
+	for _, want := range []string{
+		"✗ a-harbour-with-a-very-long-name reasoning/echo echo.reasoning (must)",
+		`request 2, turn 1: expected the reasoning "The user wants to know how high the water stands at Husum; I will ask the gauge.", seen ""`,
+		"✗ a-harbour-with-a-very-long-name reasoning/echo echo.signature (must) expected c2ln, seen",
+		"conform explain reasoning/echo --engine a-harbour-with-a-very-long-name",
+		"! a-harbour-with-a-very-long-name truncation/lone-cut harness panic: the lamp fell into the sea",
+	} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+	if n := strings.Count(text, "conform explain "); n != 1 {
+		t.Errorf("%d commands for one failed cell", n)
+	}
+	if strings.Contains(text, "results.pairing") {
+		t.Error("a check that passed stands among the failures")
+	}
+	if clean := string(written(t, full(t), report.Options{})); strings.Contains(clean, "conform explain") {
+		t.Error("a run without failures explains one")
+	}
+}
+
+// TestTotals counts again, from the JSON, without the code that counted.
+func TestTotals(t *testing.T) {
+	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
+		var back struct {
+			Rows []struct {
+				Name, Dialect string
+				Cells         []struct {
+					Verdict, Origin string
+					Exchanges       int
+				}
+			}
+			Totals struct {
+				Cells, Exchanges, Rows, Engines, Dialects int
+				ByVerdict                                 map[string]int `json:"by_verdict"`
+				ByOrigin                                  map[string]int `json:"by_origin"`
+			}
+		}
+		if err := json.Unmarshal(written(t, doc, report.Options{Format: "json"}), &back); err != nil {
+			t.Fatal(err)
+		}
+		engines, dialects, verdicts, origins := map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]int{}
+		cells, exchanges := 0, 0
+		for _, r := range back.Rows {
+			engines[r.Name], dialects[r.Dialect] = true, true
+			for _, c := range r.Cells {
+				cells++
+				exchanges += c.Exchanges
+				verdicts[c.Verdict]++
+				if c.Origin != "" {
+					origins[c.Origin]++
+				}
+			}
+		}
+		got := back.Totals
+		if got.Cells != cells || got.Exchanges != exchanges || got.Rows != len(back.Rows) || got.Engines != len(engines) || got.Dialects != len(dialects) {
+			t.Errorf("%s: totals %+v; counted %d cells, %d exchanges, %d rows, %d engines, %d dialects", name, got, cells, exchanges, len(back.Rows), len(engines), len(dialects))
+		}
+		if d := cmp.Diff(verdicts, got.ByVerdict); d != "" {
+			t.Errorf("%s: by verdict:\n%s", name, d)
+		}
+		if d := cmp.Diff(origins, got.ByOrigin); d != "" {
+			t.Errorf("%s: by origin:\n%s", name, d)
+		}
+		// The last two lines say the same to people.
+		text := strings.Join(strings.Fields(string(written(t, doc, report.Options{}))), " ")
+		for _, want := range []string{
+			fmt.Sprintf("%d engines, %d dialects, %d cells: %d pass, %d degraded, ", len(engines), len(dialects), cells, verdicts["pass"], verdicts["degraded"]),
+			fmt.Sprintf("%d as another row (=), %d n/a", verdicts["="], verdicts["n/a"]),
+			fmt.Sprintf("run on: %d recorded, %d documented, %d synthetic; %d exchanges", origins["recorded"], origins["documented"], origins["synthetic"], exchanges),
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the text does not say %q", name, want)
+			}
+		}
+	}
+}
+
+// TestNoBlankCell: every row of the matrix has a sign in every column, and every
+// engine stands in it, on a line of its own or folded.
+func TestNoBlankCell(t *testing.T) {
+	doc := full(t)
+	text := string(written(t, doc, report.Options{Width: 160, Unfold: true}))
+	lines := strings.Split(text, "\n")
+	for _, r := range doc.Rows {
+		found := false
+		for _, line := range lines {
+			if name, rest, ok := strings.Cut(strings.TrimPrefix(line, "  "), " "); ok && name == r.Name {
+				found = true
+				signs := strings.Fields(rest)
+				if len(signs) != len(doc.Columns)+4 { // and the four counts by origin
+					t.Errorf("%s: %d signs for %d columns: %s", r.Name, len(signs)-4, len(doc.Columns), line)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s has no line", r.Name)
+		}
+	}
+	folded := " " + strings.NewReplacer(",", " ", "\n", " ").Replace(string(written(t, doc, report.Options{}))) + " "
+	for _, r := range doc.Rows {
+		if !strings.Contains(folded, " "+r.Name+" ") {
+			t.Errorf("%s is not in the folded matrix", r.Name)
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	var b bytes.Buffer
+	err := report.Write(&b, sample(), report.Options{Format: "semaphore"})
+	if err == nil || !strings.Contains(err.Error(), `"semaphore"`) || !strings.Contains(err.Error(), "text, json") || b.Len() > 0 {
+		t.Errorf("error %v, %d bytes", err, b.Len())
+	}
+	for _, f := range report.Formats() {
+		if err := report.Write(failing{}, sample(), report.Options{Format: f}); !errors.Is(err, errFull) {
+			t.Errorf("%s: error %v of a writer that fails", f, err)
+		}
+		if err := report.Write(&b, results.Document{}, report.Options{Format: f}); err != nil {
+			t.Errorf("%s: an empty document: %v", f, err)
+		}
+	}
+}
+
+var errFull = errors.New("the disk is full")
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errFull }
