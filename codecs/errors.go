@@ -1,8 +1,10 @@
 package codecs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/internal/jsonx"
@@ -76,6 +78,10 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // ErrNotJSON is wrapped by the DecodeError of a reply body that is no JSON.
 var ErrNotJSON = errors.New("response is not valid JSON")
 
+// ErrStream is wrapped by the DecodeError of a body that is a stream: events,
+// lines of JSON, or a list of chunks.
+var ErrStream = errors.New("this is a stream, and streams are not read here; ask for the reply without one")
+
 // ErrNoCall is wrapped by the error of Continue for a result that answers no
 // call of the turn.
 var ErrNoCall = errors.New("result answers no call of the turn")
@@ -84,8 +90,10 @@ var ErrNoCall = errors.New("result answers no call of the turn")
 // the place. It is the first step of every codec's Reply and ParseRequest.
 func ParseBody(d Dialect, body []byte) (jsonx.Value, error) {
 	if len(body) > MaxBody {
-		return jsonx.Value{}, &DecodeError{Dialect: d, Offset: MaxBody,
-			Err: fmt.Errorf("body of %d bytes is larger than the limit of %d bytes", len(body), MaxBody)}
+		return jsonx.Value{}, &DecodeError{
+			Dialect: d, Offset: MaxBody,
+			Err: fmt.Errorf("body of %d bytes is larger than the limit of %d bytes", len(body), MaxBody),
+		}
 	}
 	v, err := jsonx.Parse(body)
 	if err == nil {
@@ -97,7 +105,37 @@ func ParseBody(d Dialect, body []byte) (jsonx.Value, error) {
 		de.Offset, de.Pointer = se.Offset, se.Pointer
 		de.Err = fmt.Errorf("%w: %s at byte %d: %s", ErrNotJSON, se.Reason, se.Offset, excerpt(body))
 	}
+	if isStream(body, de.Offset) {
+		de.Err = fmt.Errorf("%w: %w", ErrNotJSON, ErrStream)
+	}
 	return jsonx.Value{}, de
+}
+
+// isStream tells whether a body that is not JSON is a stream: it begins with a
+// line of server-sent events, or one JSON object follows on another. fault is
+// where reading stopped, -1 when that is not known.
+func isStream(body []byte, fault int64) bool {
+	start := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF")), " \t\r\n")
+	first, rest, _ := bytes.Cut(start, []byte("\n"))
+	field := func(line []byte, names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return bytes.HasPrefix(line, []byte(n+":")) })
+	}
+	if field(first, "data", "event") {
+		return true
+	}
+	if field(first, "", "id", "retry") { // "" is a comment; either may stand before the first event
+		for line := range bytes.Lines(rest) {
+			if field(line, "data", "event") {
+				return true
+			}
+		}
+		return false
+	}
+	if fault <= 0 || fault >= int64(len(body)) || body[fault] != '{' {
+		return false
+	}
+	v, err := jsonx.Parse(body[:fault])
+	return err == nil && v.IsObject()
 }
 
 // excerpt quotes the start of a body that is not JSON, bounded and printable.

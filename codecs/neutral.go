@@ -312,8 +312,10 @@ func ParseNeutralReply(raw []byte) (Reply, error) {
 	}
 	if u := v.Get("usage"); u.IsObject() {
 		r.Usage = &Usage{}
-		for name, to := range map[string]*int64{"input": &r.Usage.Input, "output": &r.Usage.Output,
-			"cached": &r.Usage.Cached, "cache_write": &r.Usage.CacheWrite, "reasoning": &r.Usage.Reasoning} {
+		for name, to := range map[string]*int64{
+			"input": &r.Usage.Input, "output": &r.Usage.Output,
+			"cached": &r.Usage.Cached, "cache_write": &r.Usage.CacheWrite, "reasoning": &r.Usage.Reasoning,
+		} {
 			*to, _ = u.Get(name).Int()
 		}
 	}

@@ -29,3 +29,24 @@ func onlyResults(m Message) bool {
 	}
 	return len(m.Parts) > 0 && m.Native == nil
 }
+
+// TurnResults takes the results out of the parts of a message, for wires whose
+// results have to name their tool. A result that only its id or its ordinal
+// links to one of calls, those of the turn before, gets the name of that call.
+// rest are the other parts.
+func TurnResults(parts []Part, calls []ToolCall) (results []ToolResult, rest []Part) {
+	for _, p := range parts {
+		if p.Kind != ResultKind || p.Result == nil {
+			rest = append(rest, p)
+			continue
+		}
+		r := *p.Result
+		for _, c := range calls {
+			if r.Name == "" && ((r.ID != "" && r.ID == c.ID) || (r.ID == "" && r.Pos == c.Pos)) {
+				r.Name = c.Name
+			}
+		}
+		results = append(results, r)
+	}
+	return results, rest
+}

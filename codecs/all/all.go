@@ -29,5 +29,5 @@ func For(d codecs.Dialect) (codecs.Full, error) {
 		}
 		names = append(names, string(c.Dialect()))
 	}
-	return nil, fmt.Errorf("unknown dialect %q%s", d, suggest.Text(string(d), names))
+	return nil, fmt.Errorf("unknown dialect %.80q%s", d, suggest.Text(string(d), names))
 }

@@ -136,16 +136,15 @@ func TestFinishPage(t *testing.T) {
 	tables, _ := finishTables(t)
 	for _, c := range all.Codecs() {
 		d := c.Dialect()
+		if d == codecs.Hermes { // see TestFinishPageHermes
+			continue
+		}
 		rows := tables[string(d)]
 		if len(rows) == 0 {
 			t.Errorf("docs/finish.md has no table for %s", d)
 		}
-		var p codecs.Profile
-		if d == codecs.Hermes {
-			p.ContentPointer = "/text"
-		}
 		for _, r := range rows {
-			checkFinish(t, c, p, r, finishBody(d, r.raw, false), finishBody(d, r.raw, true))
+			checkFinish(t, c, codecs.Profile{}, r, finishBody(d, r.raw, false), finishBody(d, r.raw, true))
 		}
 	}
 }
@@ -161,10 +160,10 @@ func checkFinish(t *testing.T, c codecs.Codec, p codecs.Profile, r finishRow, wi
 	}
 }
 
-// TestFinishPageHermesTransport: over chat completions hermes has the reasons of
-// openai, but that calls from the text also name the end of a reply whose reason
-// is missing or unknown.
-func TestFinishPageHermesTransport(t *testing.T) {
+// TestFinishPageHermes: hermes has the reasons of openai, over chat completions
+// and in an envelope of a host's own, but that calls from the text also name the
+// end of a reply whose reason is missing.
+func TestFinishPageHermes(t *testing.T) {
 	tables, _ := finishTables(t)
 	c, err := all.For(codecs.Hermes)
 	if err != nil {
@@ -172,9 +171,10 @@ func TestFinishPageHermesTransport(t *testing.T) {
 	}
 	const block = `ebb <tool_call>{\"name\":\"tide\",\"arguments\":{}}</tool_call>`
 	for _, r := range tables["openai"] {
-		if r.without == "" {
+		if r.raw == "" {
 			r.with = codecs.FinishToolCalls
 		}
+		checkFinish(t, c, codecs.Profile{ContentPointer: "/text"}, r, finishBody(codecs.Hermes, r.raw, false), finishBody(codecs.Hermes, r.raw, true))
 		without := finishBody(codecs.OpenAI, r.raw, false)
 		checkFinish(t, c, codecs.Profile{}, r, without, strings.Replace(without, `"ebb"`, `"`+block+`"`, 1))
 	}
@@ -191,6 +191,9 @@ func TestFinishPageIsComplete(t *testing.T) {
 		}
 	}
 	for _, d := range codecs.Dialects() {
+		if d == codecs.Hermes { // it has the table of openai
+			continue
+		}
 		keys := mapKeys(t, "../"+string(d), "finishes")
 		if len(keys) == 0 {
 			t.Errorf("codecs/%s has no table finishes; the page cannot be held against it", d)

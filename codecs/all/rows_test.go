@@ -24,20 +24,26 @@ func TestChoiceForms(t *testing.T) {
 	wire := map[codecs.Dialect]map[string]string{ // the table of spec 1.3
 		codecs.OpenAI:    {"auto": `"auto"`, "any": `"required"`, "none": `"none"`, "tool": `{"type":"function","function":{"name":"ring"}}`},
 		codecs.Anthropic: {"auto": `{"type":"auto"}`, "any": `{"type":"any"}`, "none": `{"type":"none"}`, "tool": `{"type":"tool","name":"ring"}`},
-		codecs.Gemini: {"auto": `{"functionCallingConfig":{"mode":"AUTO"}}`, "any": `{"functionCallingConfig":{"mode":"ANY"}}`,
-			"none": `{"functionCallingConfig":{"mode":"NONE"}}`, "tool": `{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["ring"]}}`},
+		codecs.Gemini: {
+			"auto": `{"functionCallingConfig":{"mode":"AUTO"}}`, "any": `{"functionCallingConfig":{"mode":"ANY"}}`,
+			"none": `{"functionCallingConfig":{"mode":"NONE"}}`, "tool": `{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["ring"]}}`,
+		},
 		codecs.Responses: {"auto": `"auto"`, "any": `"required"`, "none": `"none"`, "tool": `{"type":"function","name":"ring"}`},
 	}
 	forms := map[string][]string{
 		"auto": {`"auto"`, `{"type":"auto"}`, `{"mode":"auto"}`, `{"type":"tool","name":""}`, `{"type":"function","function":{"name":""}}`, `{"functionCallingConfig":{"mode":"AUTO"}}`},
 		"any":  {`"required"`, `"any"`, `{"type":"any"}`, `{"type":"required"}`, `{"mode":"any"}`, `{"functionCallingConfig":{"mode":"ANY"}}`},
 		"none": {`"none"`, `{"type":"none"}`, `{"mode":"none"}`, `{"functionCallingConfig":{"mode":"NONE"}}`},
-		"tool": {`{"type":"tool","name":"ring"}`, `{"type":"function","name":"ring"}`, `{"type":"function","function":{"name":"ring"}}`, `{"mode":"tool","name":"ring"}`,
-			`{"functionCallingConfig":{"mode":"ANY","allowed_function_names":["ring"]}}`},
+		"tool": {
+			`{"type":"tool","name":"ring"}`, `{"type":"function","name":"ring"}`, `{"type":"function","function":{"name":"ring"}}`, `{"mode":"tool","name":"ring"}`,
+			`{"functionCallingConfig":{"mode":"ANY","allowed_function_names":["ring"]}}`,
+		},
 	}
-	req := codecs.Request{Model: "m",
+	req := codecs.Request{
+		Model:    "m",
 		Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Ring."}}}},
-		Tools:    []codecs.Tool{{Name: "ring", InputSchema: codecs.Raw(`{"type":"object","properties":{}}`)}}}
+		Tools:    []codecs.Tool{{Name: "ring", InputSchema: codecs.Raw(`{"type":"object","properties":{}}`)}},
+	}
 	for d, want := range wire {
 		c, err := all.For(d)
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
-	"github.com/toolconform/conform/internal/tags"
 )
 
 // Codec implements codecs.Full for the Messages dialect. It holds no state.
@@ -86,37 +85,6 @@ func foreignFinish(raw string) bool {
 	return raw == "stop" || raw == "tool_calls" || raw == "length"
 }
 
-// splitThink separates thinking from the text of a block, by the profile's tag.
-func splitThink(text string, p codecs.Profile) ([]tags.Segment, bool) {
-	switch p.ThinkTag {
-	case "none":
-		return []tags.Segment{{Text: text}}, false
-	case "":
-		return tags.SplitThink(text, "think")
-	}
-	return tags.SplitThink(text, p.ThinkTag)
-}
-
-// without returns the members of an object except the named ones, as an object,
-// or nil when nothing is left.
-func without(v jsonx.Value, keys ...string) codecs.Raw {
-	out := []byte{'{'}
-	for _, m := range v.Members() { // one pass: an object may have very many keys
-		if contains(keys, m.Key) {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(out, jsonx.Quote(m.Key)...), ':')
-		out = append(out, m.Value.Raw()...)
-	}
-	if len(out) == 1 {
-		return nil
-	}
-	return append(out, '}')
-}
-
 // join returns the object f with the members of extra behind its own; of a key
 // that both have the value of extra stands. It stays linear in the size of
 // extra, which came from outside.
@@ -172,12 +140,8 @@ func (Codec) TextContent(body []byte, p codecs.Profile) string {
 	}
 	var out strings.Builder
 	add := func(text string) {
-		segments, _ := splitThink(text, p)
-		for _, s := range segments {
-			if !s.Think {
-				out.WriteString(s.Text)
-			}
-		}
+		parts, _ := codecs.SplitThink(text, p)
+		out.WriteString(codecs.Reply{Parts: parts}.Text())
 	}
 	content := v.Get("content")
 	add(content.Str())

@@ -10,6 +10,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/anthropic"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/laws"
 )
 
 func TestErrorFields(t *testing.T) {
@@ -105,7 +106,7 @@ func TestConcurrentUse(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			msgs, _, err := anthropic.Codec{}.Continue(r, answerAll(r), codecs.Profile{UndecodableEcho: codecs.UndecodableEmpty})
+			msgs, _, err := anthropic.Codec{}.Continue(r, laws.Answers(r), codecs.Profile{UndecodableEcho: codecs.UndecodableEmpty})
 			if err != nil {
 				t.Error(err)
 			}
@@ -123,8 +124,10 @@ func TestConcurrentUse(t *testing.T) {
 // Cited sources without a native form of their own stay with the text.
 func TestCitationsOfAnotherDialect(t *testing.T) {
 	at := int64(3)
-	r := codecs.Reply{ID: "m", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Fog."}}, Finish: codecs.FinishStop,
-		Citations: []codecs.Citation{{URL: "https://fog.example", Title: "Fog", StartIndex: &at}}}
+	r := codecs.Reply{
+		ID: "m", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Fog."}}, Finish: codecs.FinishStop,
+		Citations: []codecs.Citation{{URL: "https://fog.example", Title: "Fog", StartIndex: &at}},
+	}
 	body, warnings, err := anthropic.Codec{}.RenderReply(r, codecs.Profile{})
 	if err != nil || len(warnings) != 1 || warnings[0].Code != codecs.WarnLossy {
 		t.Fatal(warnings, err)

@@ -41,7 +41,7 @@ func (c Codec) ParseRequest(path string, body []byte, _ codecs.Profile) (codecs.
 		p.req.MaxTokens = int(n)
 		keys = append(keys, "max_tokens")
 	}
-	p.req.Extra = without(v, keys...)
+	p.req.Extra = codecs.Without(v, keys...)
 	if parts := p.system(v.Get("system")); len(parts) > 0 {
 		p.req.Messages = append(p.req.Messages, codecs.Message{Role: "system", Parts: parts})
 	}
@@ -166,14 +166,14 @@ func (p *parser) result(b jsonx.Value) codecs.Part {
 			p.calls[r.ID] = list[1:]
 		}
 	}
-	return codecs.Part{Kind: codecs.ResultKind, Result: &r, Extra: without(b, "type", "tool_use_id", "content", "is_error")}
+	return codecs.Part{Kind: codecs.ResultKind, Result: &r, Extra: codecs.Without(b, "type", "tool_use_id", "content", "is_error")}
 }
 
 // promptPart reads a block that is no call, result or reasoning.
 func promptPart(b jsonx.Value) codecs.Part {
 	switch b.Get("type").Str() {
 	case typeText:
-		return codecs.Part{Kind: codecs.Text, Text: b.Get("text").Str(), Extra: without(b, "type", "text")}
+		return codecs.Part{Kind: codecs.Text, Text: b.Get("text").Str(), Extra: codecs.Without(b, "type", "text")}
 	case typeImage, typeDocument:
 		return mediaPart(b)
 	}
@@ -203,7 +203,7 @@ func mediaPart(b jsonx.Value) codecs.Part {
 	case "url":
 		m.URI = src.Get("url").Str()
 		if m.MIME == "" {
-			m.MIME = extensionMIME(m.URI)
+			m.MIME = codecs.LinkMIME(m.URI)
 		}
 	case "file":
 		m.URI = src.Get("file_id").Str()
@@ -211,7 +211,7 @@ func mediaPart(b jsonx.Value) codecs.Part {
 	default:
 		return codecs.Part{Kind: codecs.Opaque, Type: part.Type, Extra: b.Raw()}
 	}
-	part.Extra = without(b, drop...)
+	part.Extra = codecs.Without(b, drop...)
 	return part
 }
 
@@ -230,7 +230,7 @@ func resultBlocks(content jsonx.Value) []codecs.Raw {
 
 func resultBlock(b jsonx.Value) codecs.Raw {
 	src, typ := b.Get("source"), b.Get("type").Str()
-	if without(b, "type", "source") != nil {
+	if codecs.Without(b, "type", "source") != nil {
 		return b.Raw()
 	}
 	mime, data := src.Get("media_type").Str(), src.Get("data").Str()

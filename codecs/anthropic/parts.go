@@ -2,8 +2,8 @@ package anthropic
 
 import (
 	"encoding/json"
-	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -51,7 +51,7 @@ func (c *conversation) part(p codecs.Part, at string, t *turn) codecs.Raw {
 func (c *conversation) extra(extra codecs.Raw, at string) codecs.Raw {
 	var f jsonx.Fields
 	for _, m := range jsonx.Of(extra).Members() {
-		if !contains(requestKeys, m.Key) {
+		if !slices.Contains(requestKeys, m.Key) {
 			c.warn(codecs.WarnLossy, at, "the key %q is left out: it is none of this dialect's requests", m.Key)
 			continue
 		}
@@ -155,12 +155,12 @@ func (c *conversation) result(r codecs.ToolResult, extra codecs.Raw, at string) 
 // model has no form for becomes a line of text.
 func (c *conversation) media(p codecs.Part, at string) codecs.Raw {
 	m, extra := *p.Media, c.extra(p.Extra, at)
-	if mime, data, ok := dataURI(m.URI); ok && m.Data == "" {
+	if mime, data, ok := codecs.SplitDataURI(m.URI); ok && m.Data == "" {
 		m.MIME, m.Data, m.URI = mime, data, ""
 	}
 	mime := m.MIME
 	if mime == "" {
-		mime = extensionMIME(m.URI)
+		mime = codecs.LinkMIME(m.URI)
 	}
 	typ := p.Type
 	if typ != typeImage && typ != typeDocument {
@@ -211,36 +211,6 @@ func placeholder(m codecs.Media) string {
 		it.Type = major
 	}
 	return it.Placeholder()
-}
-
-// dataURI splits a base64 data URI.
-func dataURI(uri string) (mime, data string, ok bool) {
-	rest, ok := strings.CutPrefix(uri, "data:")
-	if !ok {
-		return "", "", false
-	}
-	head, data, ok := strings.Cut(rest, ",")
-	mime, isBase64 := strings.CutSuffix(head, ";base64")
-	return mime, data, ok && isBase64
-}
-
-// extensionMIME guesses the type of a link from its extension, "" when it shows
-// none that the dialect takes.
-func extensionMIME(uri string) string {
-	uri, _, _ = strings.Cut(uri, "?")
-	switch strings.ToLower(path.Ext(uri)) {
-	case ".png":
-		return "image/png"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	case ".gif":
-		return "image/gif"
-	case ".webp":
-		return "image/webp"
-	case ".pdf":
-		return codecs.PDFMIME
-	}
-	return ""
 }
 
 // madeDigest is a short stable word for things that need an id and have none.

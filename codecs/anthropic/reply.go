@@ -3,8 +3,6 @@ package anthropic
 import (
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -40,7 +38,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		d.block(b, fmt.Sprintf("/content/%d", i))
 	}
 	d.finish(v)
-	d.reply.Usage = readUsage(v.Get("usage"))
+	d.reply.Usage, d.reply.Citations = readUsage(v.Get("usage")), d.cited.List
 	return d.reply, nil
 }
 
@@ -68,7 +66,7 @@ type decoder struct {
 	profile codecs.Profile
 	reply   codecs.Reply
 	calls   int
-	cited   map[string]bool // sources in reply.Citations
+	cited   codecs.Citations
 
 	lastNameless bool // the last block is a call without a name
 }
@@ -83,7 +81,7 @@ func (d *decoder) block(b jsonx.Value, at string) {
 	d.lastNameless = false
 	switch typ := b.Get("type").Str(); {
 	case typ == typeText:
-		d.text(b.Get("text").Str(), without(b, "type", "text"))
+		d.text(b.Get("text").Str(), codecs.Without(b, "type", "text"))
 		for _, c := range b.Get("citations").Items() {
 			d.cite(c)
 		}
@@ -106,14 +104,15 @@ func (d *decoder) block(b jsonx.Value, at string) {
 // where it stands. Thinking that the block form reported stays beside it: the
 // two are different thoughts, and nothing is lost that way.
 func (d *decoder) text(text string, extra codecs.Raw) {
-	segments, _ := splitThink(text, d.profile)
-	for _, s := range segments {
-		if s.Think {
-			d.add(codecs.Part{Kind: codecs.Reasoning, Text: s.Text})
-			continue
+	parts, _ := codecs.SplitThink(text, d.profile)
+	if text == "" { // a block all the same
+		parts = []codecs.Part{{Kind: codecs.Text}}
+	}
+	for _, p := range parts {
+		if p.Kind == codecs.Text {
+			p.Extra, extra = extra, nil
 		}
-		d.add(codecs.Part{Kind: codecs.Text, Text: s.Text, Extra: extra})
-		extra = nil
+		d.add(p)
 	}
 }
 
@@ -121,15 +120,17 @@ func (d *decoder) text(text string, extra codecs.Raw) {
 // is absent or empty is legal: shims have none.
 func reasoningPart(b jsonx.Value) codecs.Part {
 	if b.Get("type").Str() == typeRedacted {
-		return codecs.Part{Kind: codecs.Reasoning, Redacted: true, Signature: b.Get("data").Str(), Extra: without(b, "type", "data")}
+		return codecs.Part{Kind: codecs.Reasoning, Redacted: true, Signature: b.Get("data").Str(), Extra: codecs.Without(b, "type", "data")}
 	}
-	return codecs.Part{Kind: codecs.Reasoning, Text: b.Get("thinking").Str(), Signature: b.Get("signature").Str(),
-		Extra: without(b, "type", "thinking", "signature")}
+	return codecs.Part{
+		Kind: codecs.Reasoning, Text: b.Get("thinking").Str(), Signature: b.Get("signature").Str(),
+		Extra: codecs.Without(b, "type", "thinking", "signature"),
+	}
 }
 
 // readCall reads a tool_use block. Shims send the input as a JSON string.
 func readCall(b jsonx.Value, at string, pos int) (codecs.ToolCall, []codecs.Warning) {
-	call := codecs.ToolCall{Pos: pos, ID: b.Get("id").Str(), Name: b.Get("name").Str(), Extra: without(b, "type", "id", "name", "input")}
+	call := codecs.ToolCall{Pos: pos, ID: b.Get("id").Str(), Name: b.Get("name").Str(), Extra: codecs.Without(b, "type", "id", "name", "input")}
 	return call, codecs.ReadArguments(&call, b.Get("input"), at+"/input")
 }
 
@@ -148,9 +149,7 @@ func otherPart(b jsonx.Value) codecs.Part {
 	return part
 }
 
-// cite adds the source of a citation once. Two addresses that differ in utm_
-// parameters only are one source; a cited document without an address counts
-// by its title.
+// cite adds the source of a citation; a cited document has a title only.
 func (d *decoder) cite(c jsonx.Value) {
 	out := codecs.Citation{URL: c.Get("url").Str(), Title: c.Get("title").Str()}
 	if out.URL == "" {
@@ -159,53 +158,13 @@ func (d *decoder) cite(c jsonx.Value) {
 	if out.Title == "" {
 		out.Title = c.Get("document_title").Str()
 	}
-	if out.URL == "" && out.Title == "" {
-		return
-	}
-	key := "title " + out.Title
-	if out.URL != "" {
-		key = "url " + plainURL(out.URL)
-	}
-	if d.cited[key] {
-		return
-	}
-	if d.cited == nil {
-		d.cited = map[string]bool{}
-	}
-	d.cited[key] = true
-	d.reply.Citations = append(d.reply.Citations, out)
+	d.cited.Add(out)
 }
 
-func plainURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return address
-	}
-	q := u.Query()
-	for k := range q {
-		if strings.HasPrefix(k, "utm_") {
-			q.Del(k)
-		}
-	}
-	u.RawQuery = q.Encode()
-	return u.String()
-}
-
-// finish reads why the reply ended. The reason never decides whether there are
-// calls: a normal stop beside calls reads as tool_calls, a limit stays one.
+// finish reads why the reply ended.
 func (d *decoder) finish(v jsonx.Value) {
-	raw := v.Get("stop_reason").Str()
-	d.reply.RawFinish = raw
-	known := false
-	if d.reply.Finish, known = finishes[raw]; !known && raw != "" {
-		d.warn(codecs.WarnUnknownFinish, "/stop_reason", "unknown stop_reason %q", raw)
-	}
-	switch {
-	case d.reply.Finish == codecs.FinishStop && d.calls > 0:
-		d.reply.Finish = codecs.FinishToolCalls
-	case d.reply.Finish == codecs.FinishToolCalls && d.calls == 0:
-		d.warn(codecs.WarnFinishOdd, "/stop_reason", "stop_reason %q without a call", raw)
-	}
+	d.reply.RawFinish = v.Get("stop_reason").Str()
+	codecs.SetFinish(&d.reply, finishes, "/stop_reason")
 	if d.lastNameless && d.reply.Finish == codecs.FinishLength {
 		d.reply.Unfinished = 1 // the limit cut the call before its name
 	}

@@ -77,7 +77,7 @@ var stopReasons = map[string]string{
 // arguments go out as a JSON string, the form of the endpoints that send any.
 // RawFinish is used when it is a stop_reason; one of another dialect gives way
 // to Finish.
-func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	w := renderer{reply: r, profile: p}
 	for _, part := range r.Parts {
 		if b := w.part(part); b != nil {
@@ -105,7 +105,8 @@ func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs
 			w.warn("/finish_message", "only a refusal carries a finish message")
 		}
 	}
-	return f.Set("usage", renderUsage(r.Usage)).Raw(), w.warnings, nil
+	body := f.Set("usage", renderUsage(r.Usage)).Raw()
+	return body, append(w.warnings, codecs.LostFinish(c, r, body, p)...), nil
 }
 
 type renderer struct {
@@ -124,7 +125,7 @@ func (w *renderer) warn(at, format string, args ...any) {
 // request, a reply may hold any key beside a block's own.
 func (w *renderer) part(p codecs.Part) codecs.Raw {
 	var f jsonx.Fields
-	own := func(keys ...string) codecs.Raw { return join(&f, without(jsonx.Of(p.Extra), keys...)) }
+	own := func(keys ...string) codecs.Raw { return join(&f, codecs.Without(jsonx.Of(p.Extra), keys...)) }
 	switch p.Kind {
 	case codecs.Text:
 		f.Str("type", typeText).Str("text", p.Text)
@@ -167,7 +168,7 @@ func (w *renderer) call(c codecs.ToolCall) codecs.Raw {
 	} else {
 		f.Str("input", c.ArgumentsText)
 	}
-	return join(&f, without(jsonx.Of(c.Extra), "type", "id", "name", "input"))
+	return join(&f, codecs.Without(jsonx.Of(c.Extra), "type", "id", "name", "input"))
 }
 
 // citations attaches sources that no text block carries in native form to the
@@ -210,12 +211,10 @@ func (w *renderer) stopReason() codecs.Raw {
 	if r.Finish == "" {
 		return codecs.Raw("null")
 	}
-	reason, ok := stopReasons[r.Finish]
-	if !ok {
-		w.warn("/finish", "the finish %q has no stop_reason; end_turn stands in", r.Finish)
-		reason = "end_turn"
+	if reason := stopReasons[r.Finish]; reason != "" {
+		return jsonx.Quote(reason)
 	}
-	return jsonx.Quote(reason)
+	return codecs.Raw(`"end_turn"`)
 }
 
 func renderUsage(u *codecs.Usage) codecs.Raw {

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -51,7 +52,7 @@ func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.
 // everything when it is in this dialect's form, else strict and cache_control.
 func carryKeys(f *jsonx.Fields, raw jsonx.Value) {
 	if raw.Get("input_schema").IsObject() {
-		f.Merge(without(raw, "name", "description", "input_schema", "inputSchema", "parameters"))
+		f.Merge(codecs.Without(raw, "name", "description", "input_schema", "inputSchema", "parameters"))
 		return
 	}
 	f.Set("cache_control", raw.Get("cache_control").Raw())
@@ -174,7 +175,7 @@ func encodeChoice(req codecs.Request, choice codecs.Choice, p codecs.Profile) (c
 		f.Str("type", choice.Mode)
 	}
 	if req.Parallel != nil && choice.Mode != codecs.ChoiceNone && !f.Has("disable_parallel_tool_use") {
-		if p.NoParallel || (p.ToolChoice != nil && !f.Has("type") && !contains(p.ToolChoice, codecs.ChoiceAuto)) {
+		if p.NoParallel || (p.ToolChoice != nil && !f.Has("type") && !slices.Contains(p.ToolChoice, codecs.ChoiceAuto)) {
 			warning := codecs.Warnf(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: this engine has no such knob")
 			return fieldsOrNil(&f), []codecs.Warning{warning}
 		}
@@ -191,13 +192,4 @@ func fieldsOrNil(f *jsonx.Fields) codecs.Raw {
 		return raw
 	}
 	return nil
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

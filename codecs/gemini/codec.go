@@ -17,7 +17,6 @@
 package gemini
 
 import (
-	"errors"
 	"net/url"
 	"strings"
 
@@ -30,9 +29,9 @@ type Codec struct{}
 
 var _ codecs.Full = Codec{}
 
-// ErrStream is wrapped by the *codecs.DecodeError of a body that is a JSON list
-// of replies: what streamGenerateContent answers without alt=sse.
-var ErrStream = errors.New("body is a list of stream chunks, not one reply; read it as a stream")
+// ErrStream is codecs.ErrStream. In this dialect a JSON list of replies is a
+// stream too: what streamGenerateContent answers without alt=sse.
+var ErrStream = codecs.ErrStream
 
 const (
 	methodPlain  = "generateContent"

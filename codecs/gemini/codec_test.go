@@ -34,8 +34,10 @@ func TestEndpoint(t *testing.T) {
 }
 
 func TestMatchRefuses(t *testing.T) {
-	for _, path := range []string{"", "/", ":generateContent", "/v1/models/:generateContent", "/v1/models/x", "/v1/chat/completions",
-		"/v1beta/models/x:batchGenerateContent", "/v1/projects/p/publishers/anthropic/models/c:rawPredict"} {
+	for _, path := range []string{
+		"", "/", ":generateContent", "/v1/models/:generateContent", "/v1/models/x", "/v1/chat/completions",
+		"/v1beta/models/x:batchGenerateContent", "/v1/projects/p/publishers/anthropic/models/c:rawPredict",
+	} {
 		if model, _, ok := (Codec{}).Match(path); ok {
 			t.Errorf("Match(%q) found %q", path, model)
 		}
@@ -44,8 +46,10 @@ func TestMatchRefuses(t *testing.T) {
 
 // Both spellings of every key that the codec looks for.
 func TestSpelling(t *testing.T) {
-	for c, s := range map[string]string{"thoughtSignature": "thought_signature", "fileUri": "file_uri", "text": "text",
-		"parametersJsonSchema": "parameters_json_schema", "allowedFunctionNames": "allowed_function_names"} {
+	for c, s := range map[string]string{
+		"thoughtSignature": "thought_signature", "fileUri": "file_uri", "text": "text",
+		"parametersJsonSchema": "parameters_json_schema", "allowedFunctionNames": "allowed_function_names",
+	} {
 		if snake(c) != s || camel(s) != c || camel(c) != c {
 			t.Errorf("%s: snake %s, camel %s", c, snake(c), camel(s))
 		}
@@ -94,8 +98,12 @@ func TestThinkTagsOverParts(t *testing.T) {
 // Wrong types of members are tolerated or named, never a panic.
 func TestOddBodies(t *testing.T) {
 	for _, tc := range []struct{ body, pointer string }{
-		{`null`, ""}, {`"text"`, ""}, {`{}`, "/candidates"}, {`{"candidates":{}}`, "/candidates"},
-		{`{"candidates":["x"]}`, "/candidates/0"}, {`{"candidates":[{"content":"x"}]}`, "/candidates/0/content"},
+		{`null`, ""},
+		{`"text"`, ""},
+		{`{}`, "/candidates"},
+		{`{"candidates":{}}`, "/candidates"},
+		{`{"candidates":["x"]}`, "/candidates/0"},
+		{`{"candidates":[{"content":"x"}]}`, "/candidates/0/content"},
 		{`{"candidates":[{"content":{"parts":"x"}}]}`, "/candidates/0/content/parts"},
 	} {
 		_, err := Codec{}.Reply([]byte(tc.body), codecs.Profile{})

@@ -123,7 +123,10 @@ func readTurn(body codecs.Raw) (*turn, error) {
 // echoPart returns the part as it goes back, nil when it leaves the echo.
 func (t *turn) echoPart(i int, part jsonx.Value, answered map[int]codecs.ToolResult, alone bool, p codecs.Profile, pointer string) (codecs.Raw, []codecs.Warning, error) {
 	pos, isCall := t.posAt[i]
-	if !isCall {
+	switch {
+	case !isCall && p.ReasoningEcho == codecs.EchoRefused && field(part, "thought").Bool():
+		return nil, []codecs.Warning{codecs.Warnf(codecs.WarnReasoningDropped, pointer, "this engine refuses thoughts: one left the echo")}, nil
+	case !isCall:
 		return part.Raw(), nil, nil
 	}
 	key := "functionCall"

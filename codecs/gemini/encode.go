@@ -21,6 +21,10 @@ func (e *encoder) part(p codecs.Part, model bool, pointer string) codecs.Raw {
 			e.warn(codecs.WarnLossy, pointer, "reasoning of another provider is left out")
 			return nil
 		}
+		if e.profile.ReasoningEcho == codecs.EchoRefused {
+			e.warn(codecs.WarnReasoningDropped, pointer, "this engine refuses thoughts in the history: one is left out")
+			return nil
+		}
 		return e.signed(textFields(p.Text).Bool("thought", true), p, pointer)
 	case codecs.MediaKind:
 		if p.Media == nil {
@@ -82,7 +86,7 @@ func (e *encoder) call(p codecs.Part, pointer string) codecs.Raw {
 	}
 	fc.Str("name", c.Name)
 	switch {
-	case c.ArgumentsErr != "" || c.Arguments == nil && c.ArgumentsText != "":
+	case undecodable(c):
 		fc.Set("args", codecs.Raw("{}"))
 		e.warn(codecs.WarnArgumentsEmptied, pointer, "arguments of %s do not decode; args is {}", c.Name)
 	case c.ArgumentsText != "":
@@ -100,6 +104,11 @@ func (e *encoder) call(p codecs.Part, pointer string) codecs.Raw {
 	}
 	e.siblings(&out, p.Extra, siblingKeys, pointer)
 	return out.Raw()
+}
+
+// undecodable tells whether a call has arguments that are no object.
+func undecodable(c codecs.ToolCall) bool {
+	return c.ArgumentsErr != "" || c.Arguments == nil && c.ArgumentsText != ""
 }
 
 // signatureOf is the signature of a call, also where Gemini's own chat

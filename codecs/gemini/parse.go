@@ -54,7 +54,7 @@ func (c Codec) ParseRequest(path string, body []byte, _ codecs.Profile) (codecs.
 	}
 	extra := add(nil, "toolConfig", parseChoice(&req, field(root, "toolConfig")))
 	extra = add(extra, "generationConfig", parseConfig(&req, field(root, "generationConfig")))
-	req.Extra = object(append(extra, without(root, "contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model")...))
+	req.Extra = codecs.Object(append(extra, without(root, "contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model")...))
 	return req, rd.warnings, nil
 }
 
@@ -186,7 +186,7 @@ func parseTools(req *codecs.Request, tools jsonx.Value) error {
 				req.Tools = append(req.Tools, t)
 			}
 		}
-		if rest := object(without(entry, "functionDeclarations")); rest != nil {
+		if rest := codecs.Object(without(entry, "functionDeclarations")); rest != nil {
 			req.ServerTools = append(req.ServerTools, rest)
 		}
 	}
@@ -213,7 +213,7 @@ func lowerTypes(v jsonx.Value, depth int) codecs.Raw {
 			for j, p := range props {
 				props[j].Value = jsonx.Of(lowerTypes(p.Value, depth+1))
 			}
-			if now = object(props); now == nil {
+			if now = codecs.Object(props); now == nil {
 				now = m.Value.Raw()
 			}
 		case m.Key == "anyOf" && m.Value.IsArray():
@@ -230,7 +230,7 @@ func lowerTypes(v jsonx.Value, depth int) codecs.Raw {
 	if !changed {
 		return v.Raw()
 	}
-	return object(members)
+	return codecs.Object(members)
 }
 
 // parseChoice reads toolConfig and returns what the neutral choice does not
@@ -239,7 +239,7 @@ func parseChoice(req *codecs.Request, cfg jsonx.Value) codecs.Raw {
 	rest := without(cfg, "functionCallingConfig")
 	fcc := field(cfg, "functionCallingConfig")
 	if !fcc.IsObject() {
-		return object(rest)
+		return codecs.Object(rest)
 	}
 	names := field(fcc, "allowedFunctionNames")
 	mode := fcc.Get("mode").Str()
@@ -254,10 +254,10 @@ func parseChoice(req *codecs.Request, cfg jsonx.Value) codecs.Raw {
 	case strings.EqualFold(mode, "ANY") && names.Len() == 1 && names.At(0).Str() != "":
 		req.Choice = codecs.Choice{Mode: codecs.ChoiceTool, Name: names.At(0).Str()}
 	default:
-		req.Choice.Raw = object(add(nil, "functionCallingConfig", fcc.Raw()))
-		return object(rest)
+		req.Choice.Raw = codecs.Object(add(nil, "functionCallingConfig", fcc.Raw()))
+		return codecs.Object(rest)
 	}
-	return object(add(rest, "functionCallingConfig", object(without(fcc, "mode", "allowedFunctionNames"))))
+	return codecs.Object(add(rest, "functionCallingConfig", codecs.Object(without(fcc, "mode", "allowedFunctionNames"))))
 }
 
 // parseConfig takes the token limit out of generationConfig and returns the
@@ -271,5 +271,5 @@ func parseConfig(req *codecs.Request, cfg jsonx.Value) codecs.Raw {
 		}
 		rest = append(rest, m)
 	}
-	return object(rest)
+	return codecs.Object(rest)
 }

@@ -10,8 +10,10 @@ import (
 
 // contentKeys are the members of a part that hold its content. By the schema a
 // part has one of them; in practice text and functionCall come together.
-var contentKeys = []string{"text", "functionCall", "functionResponse", "inlineData", "fileData",
-	"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
+var contentKeys = []string{
+	"text", "functionCall", "functionResponse", "inlineData", "fileData",
+	"executableCode", "codeExecutionResult", "toolCall", "toolResponse",
+}
 
 // siblingKeys may stand beside the content of a part.
 var siblingKeys = []string{"videoMetadata", "partMetadata", "mediaResolution"}
@@ -101,7 +103,7 @@ func (rd *partReader) read(v jsonx.Value, pointer string) []codecs.Part {
 		owner.Signature = signature
 	}
 	if !wholeBlock(owner.Kind) {
-		owner.Extra = object(extra)
+		owner.Extra = codecs.Object(extra)
 	}
 	return out
 }
@@ -116,22 +118,6 @@ func without(v jsonx.Value, names ...string) []jsonx.Member {
 		}
 	}
 	return out
-}
-
-// object builds an object of members with distinct keys, nil of none. It is
-// linear in their number, which a sender chooses.
-func object(members []jsonx.Member) codecs.Raw {
-	if len(members) == 0 {
-		return nil
-	}
-	out := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, jsonx.Quote(m.Key)...), ':'), m.Value.Raw()...)
-	}
-	return append(out, '}')
 }
 
 // addMember adds a content member under its camelCase name. Of a member in both
@@ -204,7 +190,7 @@ func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (c
 	}
 	c := &codecs.ToolCall{Pos: rd.calls, ID: token(v.Get("id")), Name: name, Cut: cut}
 	rd.calls++
-	c.Extra = object(without(v, "id", "name", "args", "willContinue"))
+	c.Extra = codecs.Object(without(v, "id", "name", "args", "willContinue"))
 	rd.warnings = append(rd.warnings, codecs.ReadArguments(c, v.Get("args"), pointer+"/args")...)
 	return codecs.Part{Kind: codecs.CallKind, Call: c}, true
 }

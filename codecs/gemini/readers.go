@@ -63,7 +63,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 		parts = append(parts, rd.readAll(list(chunk.Get("candidates").At(0).Get("content").Get("parts")), "")...)
 	}
 	var b strings.Builder
-	for _, part := range splitThink(parts, p.ThinkTag) {
+	for _, part := range splitThink(parts, codecs.ThinkTag(p)) {
 		if part.Kind == codecs.Text {
 			b.WriteString(part.Text)
 		}

@@ -18,8 +18,9 @@ var rawFinishes = map[string]string{
 // has a promptFeedback and no candidate. Arguments that do not decode go out as
 // a JSON string, which Reply reads back. RawFinish is kept when it is spelled as
 // this provider spells its reasons.
-func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	e := &encoder{profile: p}
+	e.profile.ReasoningEcho = "" // a rule for requests
 	var body jsonx.Fields
 	var parts codecs.Raw
 	if r.Finish == codecs.FinishBlocked {
@@ -40,7 +41,8 @@ func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs
 	if r.Unfinished > 0 {
 		e.warn(codecs.WarnLossy, "", "%d call(s) without a name are left out", r.Unfinished)
 	}
-	return body.Raw(), e.warnings, nil
+	out := body.Raw()
+	return out, append(e.warnings, codecs.LostFinish(c, r, out, p)...), nil
 }
 
 func (e *encoder) blocked(body *jsonx.Fields, r codecs.Reply) {
@@ -125,9 +127,6 @@ func (e *encoder) finish(r codecs.Reply) codecs.Raw {
 	raw := rawFinishes[r.Finish]
 	if raw == "" {
 		return nil
-	}
-	if r.Finish == codecs.FinishRefusal {
-		e.warn(codecs.WarnLossy, "/finish", "this dialect has no refusal; the reply ends with %s", raw)
 	}
 	return jsonx.Quote(raw)
 }

@@ -62,7 +62,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		if len(items) == 1 && items[0].Get("error").Defined() {
 			return codecs.Reply{}, insideError(items[0], body)
 		}
-		return codecs.Reply{}, decodeError("", ErrStream)
+		return codecs.Reply{}, decodeError("", fmt.Errorf("a list of chunks: %w", ErrStream))
 	}
 	if !root.IsObject() {
 		return codecs.Reply{}, decodeError("", fmt.Errorf("response is %s, not an object", root.Kind()))
@@ -109,21 +109,16 @@ func readCandidate(r codecs.Reply, root, cand jsonx.Value, p codecs.Profile) (co
 			"the reply has a candidate and an error: %s", readError(root).message))
 	}
 	rd := partReader{malformed: isMalformed(cand)}
-	r.Parts = splitThink(rd.readAll(parts, "/candidates/0/content/parts"), p.ThinkTag)
+	r.Parts = splitThink(rd.readAll(parts, "/candidates/0/content/parts"), codecs.ThinkTag(p))
 	r.Warnings = append(r.Warnings, rd.warnings...)
 	r.Unfinished = rd.unfinished
 
 	r.RawFinish = token(field(cand, "finishReason"))
 	r.FinishMessage = field(cand, "finishMessage").Str()
-	finish, known := finishes[r.RawFinish]
-	if !known && r.RawFinish != "" {
-		r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnUnknownFinish, "/candidates/0/finishReason",
-			"finishReason %s is in no table; it is not taken for a normal stop", r.RawFinish))
+	codecs.SetFinish(&r, finishes, "/candidates/0/finishReason")
+	if rd.calls > 0 && r.RawFinish == "UNEXPECTED_TOOL_CALL" {
+		r.Finish = codecs.FinishToolCalls
 	}
-	if rd.calls > 0 && (finish == codecs.FinishStop || r.RawFinish == "UNEXPECTED_TOOL_CALL") {
-		finish = codecs.FinishToolCalls
-	}
-	r.Finish = finish
 	r.Citations = readCitations(cand)
 	return r, nil
 }
@@ -209,11 +204,8 @@ func readCitations(cand jsonx.Value) []codecs.Citation {
 // in the next; a part with a signature ends such a run, and the signature stays
 // on what is left of it.
 func splitThink(parts []codecs.Part, tag string) []codecs.Part {
-	if tag == "none" {
-		return parts
-	}
 	if tag == "" {
-		tag = "think"
+		return parts
 	}
 	var out []codecs.Part
 	for i := 0; i < len(parts); {

@@ -175,6 +175,7 @@ type encoder struct {
 
 	model    []codecs.Raw      // parts of the model content that is being built
 	calls    []codecs.ToolCall // calls of the last model content
+	emptied  []bool            // of them, those that {} goes out for; nil for native ones
 	results  []codecs.ToolResult
 	pointers []string // where the results stand
 }
@@ -217,7 +218,7 @@ func (e *encoder) native(raws []codecs.Raw) {
 			continue
 		}
 		rd := partReader{}
-		e.calls = nil
+		e.calls, e.emptied = nil, nil // native calls go out as they are
 		for _, p := range rd.readAll(list(v.Get("parts")), "") {
 			if p.Kind == codecs.CallKind {
 				e.calls = append(e.calls, *p.Call)
@@ -276,7 +277,7 @@ func (e *encoder) addModel(m codecs.Message, pointer string) error {
 		e.flushModel()
 	}
 	if len(e.model) == 0 {
-		e.calls = nil
+		e.calls, e.emptied = nil, nil
 	}
 	var parts []codecs.Raw
 	signed := false
@@ -291,6 +292,7 @@ func (e *encoder) addModel(m codecs.Message, pointer string) error {
 			signed = true
 			call.Pos = len(e.calls)
 			e.calls = append(e.calls, call)
+			e.emptied = append(e.emptied, undecodable(call))
 		}
 		if raw := e.part(p, true, at); raw != nil {
 			parts = append(parts, raw)
@@ -372,6 +374,12 @@ func (e *encoder) flushResults() error {
 		}
 		if r.Name == "" {
 			return fmt.Errorf("%s: the result names no tool and answers no call of the turn before; set its name", e.pointers[i])
+		}
+		for _, c := range e.calls {
+			answers := err == nil && c.Pos == r.Pos || err != nil && r.ID != "" && c.ID == r.ID
+			if answers && c.Pos < len(e.emptied) && e.emptied[c.Pos] {
+				r = codecs.RefusedArguments(c, r)
+			}
 		}
 		entries[i] = entry{result: r, pointer: e.pointers[i]}
 		if id != "" {

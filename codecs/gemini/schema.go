@@ -106,7 +106,7 @@ func withoutKey(v jsonx.Value, key string) codecs.Raw {
 	if kept == nil {
 		return codecs.Raw("{}")
 	}
-	return object(kept)
+	return codecs.Object(kept)
 }
 
 // Bounds of the reduction: references may repeat and contain themselves.
@@ -116,8 +116,10 @@ const (
 )
 
 // keptKeywords go into parameters as they are.
-var keptKeywords = []string{"title", "description", "nullable", "default", "example", "minItems", "maxItems",
-	"propertyOrdering", "minProperties", "maxProperties", "minimum", "maximum", "minLength", "maxLength", "pattern"}
+var keptKeywords = []string{
+	"title", "description", "nullable", "default", "example", "minItems", "maxItems",
+	"propertyOrdering", "minProperties", "maxProperties", "minimum", "maximum", "minLength", "maxLength", "pattern",
+}
 
 // droppedSilently carry no constraint.
 var droppedSilently = []string{"$schema", "$id", "$comment", "$defs", "definitions"}

@@ -49,31 +49,8 @@ func wholeCall(body, at string) (*codecs.ToolCall, []codecs.Warning) {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnParametersKey, at, "call of %s: the key parameters is read as arguments", call.Name))
 	}
 	warnings = append(warnings, codecs.ReadArguments(call, v.Get(key), at)...)
-	call.Extra = others(v, "name", key)
+	call.Extra = codecs.Without(v, "name", key)
 	return call, warnings
-}
-
-// others returns the members of v whose key is none of keys, as an object, or
-// nil.
-func others(v jsonx.Value, keys ...string) codecs.Raw {
-	var out []byte
-next:
-	for _, m := range v.Members() {
-		for _, k := range keys {
-			if m.Key == k {
-				continue next
-			}
-		}
-		sep := byte(',')
-		if out == nil {
-			sep = '{'
-		}
-		out = append(append(append(append(out, sep), jsonx.Quote(m.Key)...), ':'), m.Value.Raw()...)
-	}
-	if out == nil {
-		return nil
-	}
-	return append(out, '}')
 }
 
 // looseCall reads name and arguments off an object that is broken or cut, by

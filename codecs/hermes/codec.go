@@ -88,16 +88,8 @@ func orDefault(s, fallback string) string {
 	return s
 }
 
-// thinkTag is the tag of thinking, "" when the profile leaves the text alone.
-func thinkTag(p codecs.Profile) string {
-	if p.ThinkTag == "none" {
-		return ""
-	}
-	return orDefault(p.ThinkTag, "think")
-}
-
 func scanner(p codecs.Profile) tags.Scanner {
-	return tags.Scanner{Think: thinkTag(p), Call: callTag(p)}
+	return tags.Scanner{Think: codecs.ThinkTag(p), Call: callTag(p)}
 }
 
 // transport is the profile for the transport, which must leave the thinking in

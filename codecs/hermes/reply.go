@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/openai"
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
@@ -27,12 +28,14 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	r.Parts = splice(r.Parts, t)
 	r.Unfinished += t.unfinished
 	if t.calls > 0 {
-		if r.Finish == codecs.FinishStop || r.Finish == "" {
+		// A missing reason too: spec 2.4. An unknown one stays unknown.
+		if r.Finish == codecs.FinishStop || r.RawFinish == "" {
 			r.Finish = codecs.FinishToolCalls
 		}
-		// The transport knows of no call, so tool_calls looked odd to it.
+		// The transport knows of no call, so a reason that tells of calls looked
+		// odd to it.
 		r.Warnings = slices.DeleteFunc(r.Warnings, func(w codecs.Warning) bool {
-			return w.Code == codecs.WarnFinishOdd && r.RawFinish == "tool_calls"
+			return w.Code == codecs.WarnFinishOdd && w.Pointer != "/error"
 		})
 	}
 	r.Warnings = append(r.Warnings, t.warnings...)
@@ -70,14 +73,9 @@ func read(body []byte, p codecs.Profile) (codecs.Reply, string, error) {
 	return readAt(body, pointer)
 }
 
-// finishes maps the finish reasons of hosts that are no chat completions hosts.
-var finishes = map[string]string{
-	"stop": codecs.FinishStop, "end_turn": codecs.FinishStop, "eos": codecs.FinishStop,
-	"length": codecs.FinishLength, "max_tokens": codecs.FinishLength, "tool_calls": codecs.FinishToolCalls,
-}
-
 // readAt reads a body that has its text at a place of its own, such as /text.
-// success false is that host's error.
+// success false is that host's error. Its finish reasons are those of the
+// transport.
 func readAt(body []byte, pointer string) (codecs.Reply, string, error) {
 	root, err := codecs.ParseBody(codecs.Hermes, body)
 	if err != nil {
@@ -91,17 +89,21 @@ func readAt(body []byte, pointer string) (codecs.Reply, string, error) {
 		if root.Get("error").Defined() {
 			return codecs.Reply{}, "", failure(root, "response carried an error: ", body)
 		}
-		return codecs.Reply{}, "", &codecs.DecodeError{Dialect: codecs.Hermes, Pointer: pointer, Offset: -1,
-			Err: fmt.Errorf("response has no text here, but %s; see content_pointer of the profile", root.Lookup(pointer).Kind())}
+		return codecs.Reply{}, "", &codecs.DecodeError{
+			Dialect: codecs.Hermes, Pointer: pointer, Offset: -1,
+			Err: fmt.Errorf("response has no text here, but %s; see content_pointer of the profile", root.Lookup(pointer).Kind()),
+		}
 	}
-	r := codecs.Reply{ID: root.Get("id").Str(), Model: root.Get("model").Str(), Body: body,
-		Parts: []codecs.Part{{Kind: codecs.Text, Text: text}}}
+	r := codecs.Reply{
+		ID: root.Get("id").Str(), Model: root.Get("model").Str(), Body: body,
+		Parts: []codecs.Part{{Kind: codecs.Text, Text: text}},
+	}
 	for _, key := range []string{"finish_reason", "done_reason", "stop_reason"} {
 		if r.RawFinish = root.Get(key).Str(); r.RawFinish != "" {
-			r.Finish = finishes[r.RawFinish]
-			if r.Finish == "" {
-				r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnUnknownFinish, "/"+key, "finish reason %q is not known", r.RawFinish))
+			if r.RawFinish == codecs.FinishError {
+				return codecs.Reply{}, "", openai.EndedInError(body)
 			}
+			openai.SetFinish(&r, "/"+key)
 			break
 		}
 	}
@@ -128,8 +130,10 @@ func failure(root jsonx.Value, prefix string, body []byte) *codecs.ProviderError
 			break
 		}
 	}
-	return &codecs.ProviderError{Dialect: codecs.Hermes, Status: 200, Code: e.Code, Message: message, Prefix: prefix,
-		Kind: codecs.ErrorKind(200, e.Code, message), Body: body}
+	return &codecs.ProviderError{
+		Dialect: codecs.Hermes, Status: 200, Code: e.Code, Message: message, Prefix: prefix,
+		Kind: codecs.ErrorKind(200, e.Code, message), Body: body,
+	}
 }
 
 // RawCalls returns native calls as they came; without any, one

@@ -63,15 +63,7 @@ func (e *encoder) message(m codecs.Message) error {
 		e.out = append(e.out, codecs.Message{Role: m.Role, Parts: rest})
 		return nil
 	}
-	var results []codecs.ToolResult
-	var rest []codecs.Part
-	for _, part := range m.Parts {
-		if part.Kind == codecs.ResultKind && part.Result != nil {
-			results = append(results, e.named(*part.Result))
-			continue
-		}
-		rest = append(rest, part)
-	}
+	results, rest := codecs.TurnResults(m.Parts, e.calls)
 	if len(results) > 0 {
 		msgs, warnings, err := resultMessages(results, e.p, "")
 		if err != nil {
@@ -87,16 +79,6 @@ func (e *encoder) message(m codecs.Message) error {
 	return nil
 }
 
-// named gives a result the name of its call; the block has no other link.
-func (e *encoder) named(r codecs.ToolResult) codecs.ToolResult {
-	for _, c := range e.calls {
-		if r.Name == "" && ((r.ID != "" && r.ID == c.ID) || (r.ID == "" && r.Pos == c.Pos)) {
-			r.Name = c.Name
-		}
-	}
-	return r
-}
-
 // assemble writes an assistant turn as the model writes it: thinking in its
 // tags, calls in theirs, all in order. rest are the parts that are no text.
 // White space goes between two pieces only where a reader trims it again. limit
@@ -110,7 +92,7 @@ func assemble(parts []codecs.Part, limit bool, p codecs.Profile) (text string, r
 	lossy := func(format string, args ...any) {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "", format, args...))
 	}
-	think := thinkTag(p)
+	think := codecs.ThinkTag(p)
 	ids := false
 	for i, part := range parts {
 		switch {

@@ -206,7 +206,7 @@ func (o *openCalls) take(name string) int {
 // RenderReply writes the turn as a model on a server without a parser does:
 // thinking and calls inside the text, the finish reason stop for a turn with
 // calls.
-func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	limit := r.Finish == codecs.FinishLength
 	p.ReasoningEcho = "" // a rule for requests
 	text, rest, warnings := assemble(r.Parts, limit, p)
@@ -218,6 +218,9 @@ func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs
 	}
 	out := r
 	out.Parts = rest
+	if limit {
+		out.Unfinished = 0 // the text says it
+	}
 	if r.RawFinish == "" && r.Finish == codecs.FinishToolCalls {
 		out.RawFinish = "stop"
 	}
@@ -236,11 +239,6 @@ func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs
 			finish = "length"
 		}
 	}
-	switch r.Finish {
-	case "", codecs.FinishStop, codecs.FinishToolCalls, codecs.FinishLength:
-	default:
-		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "/finish", "this host has no finish %q; %s stands for it", r.Finish, finish))
-	}
 	usage := codecs.Usage{}
 	if r.Usage != nil {
 		usage = *r.Usage
@@ -252,7 +250,8 @@ func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs
 	}
 	f.Str("model", r.Model).Merge(nest(pointer, jsonx.Quote(text))).Str("finish_reason", finish)
 	f.Int("prompt_length", usage.Input).Int("num_generated_tokens", usage.Output)
-	return f.Raw(), warnings, nil
+	body := f.Raw()
+	return body, append(warnings, codecs.LostFinish(c, r, body, p)...), nil
 }
 
 // nest builds the value that has v at pointer.

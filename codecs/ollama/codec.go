@@ -8,12 +8,10 @@ package ollama
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
-	"github.com/toolconform/conform/internal/tags"
 )
 
 // Codec is the ollama codec. Its zero value is ready for use.
@@ -85,9 +83,8 @@ func readAssistant(v jsonx.Value, at string, p codecs.Profile) message {
 			break
 		}
 	}
-	body, tagged := splitThink(text, p)
+	body, tagged := codecs.SplitThink(text, p)
 	if native != "" && !tagged { // thinking in tags takes the place of the field
-
 		m.parts = append(m.parts, codecs.Part{Kind: codecs.Reasoning, Text: native})
 	}
 	m.parts = append(m.parts, body...)
@@ -110,33 +107,6 @@ func reasoningFields(p codecs.Profile) []string {
 		return p.ReasoningFields
 	}
 	return []string{"thinking"}
-}
-
-// splitThink turns text into parts, thinking in place. tagged tells whether the
-// tags held any thinking.
-func splitThink(text string, p codecs.Profile) (parts []codecs.Part, tagged bool) {
-	tag := p.ThinkTag
-	switch tag {
-	case "":
-		tag = "think"
-	case "none":
-		if text == "" {
-			return nil, false
-		}
-		return []codecs.Part{{Kind: codecs.Text, Text: text}}, false
-	}
-	segments, _ := tags.SplitThink(text, tag)
-	for _, s := range segments {
-		switch {
-		case s.Text == "":
-		case s.Think:
-			tagged = true
-			parts = append(parts, codecs.Part{Kind: codecs.Reasoning, Text: s.Text})
-		default:
-			parts = append(parts, codecs.Part{Kind: codecs.Text, Text: s.Text})
-		}
-	}
-	return parts, tagged
 }
 
 // contentText reads content. The wire knows strings only; a list, as a foreign
@@ -177,7 +147,7 @@ func readCall(v jsonx.Value, at string) (*codecs.ToolCall, []codecs.Warning) {
 	}
 	call := &codecs.ToolCall{ID: idOf(v), Name: name}
 	warnings := codecs.ReadArguments(call, v.Path("function", "arguments"), at+"/function/arguments")
-	call.Extra = object(v.Members(), "id", "type", "function")
+	call.Extra = codecs.Without(v, "id", "type", "function")
 	return call, warnings
 }
 
@@ -189,24 +159,4 @@ func idOf(v jsonx.Value) string {
 		return string(id.Raw())
 	}
 	return id.Str()
-}
-
-// object builds an object of members, those under the keys of without left out;
-// nil when nothing is left. It takes one pass, whatever the number of members.
-func object(members []jsonx.Member, without ...string) codecs.Raw {
-	var out []byte
-	for _, m := range members {
-		if slices.Contains(without, m.Key) {
-			continue
-		}
-		sep := byte(',')
-		if out == nil {
-			sep = '{'
-		}
-		out = append(append(append(append(out, sep), jsonx.Quote(m.Key)...), ':'), m.Value.Raw()...)
-	}
-	if out == nil {
-		return nil
-	}
-	return append(out, '}')
 }

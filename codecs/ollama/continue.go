@@ -20,7 +20,7 @@ var echoKeys = []string{"role", "content", "thinking", "images", "tool_calls", "
 // server refuses a string. Ids are optional: none is made, but an id that the
 // caller gave to the result of a call without one goes into both.
 func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Profile) ([]codecs.Raw, []codecs.Warning, error) {
-	root, err := parse(r.Body)
+	root, err := codecs.ParseBody(codecs.Ollama, r.Body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,12 +39,10 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 		keys = append(append([]string(nil), echoKeys...), p.ReasoningFields...)
 	}
 	var f jsonx.Fields
-	if !msg.Get("role").Exists() {
-		f.Str("role", "assistant")
-	}
+	f.Str("role", "assistant") // whatever the host wrote: no other role is the model's turn
 	for _, m := range msg.Members() {
 		switch {
-		case !slices.Contains(keys, m.Key):
+		case !slices.Contains(keys, m.Key), m.Key == "role":
 		case p.ReasoningEcho == codecs.EchoRefused && slices.Contains(reasoningFields(p), m.Key):
 			e.warn(codecs.WarnReasoningDropped, "/message/"+jsonx.Token(m.Key), "this engine refuses reasoning in the history")
 		case m.Key == "tool_calls" && m.Value.IsArray():
@@ -110,7 +108,7 @@ func (e *echo) calls(list jsonx.Value) []codecs.Raw {
 				kept := slices.DeleteFunc(members, func(m jsonx.Member) bool { return m.Key == "id" })
 				members = append(jsonx.Of(f.Raw()).Members(), kept...)
 			}
-			raw = object(members)
+			raw = codecs.Object(members)
 		}
 		if call.Arguments == nil {
 			e.warnings = append(e.warnings, emptied(*call, at))
@@ -136,7 +134,7 @@ func withArguments(fn jsonx.Value, args codecs.Raw) codecs.Raw {
 			members[i].Value = jsonx.Of(args)
 		}
 	}
-	return object(members)
+	return codecs.Object(members)
 }
 
 // resultMessages encodes results, one message each, and the message with their

@@ -8,17 +8,13 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-var (
-	errStream    = errors.New("response is a stream of JSON lines, not one reply: ask with stream false, or read it as a stream")
-	errNoMessage = errors.New("response contained no message")
-)
+var errNoMessage = errors.New("response contained no message")
 
 // Reply decodes {"model","message":{"role","content","thinking"?,"tool_calls"?},
 // "done","done_reason"?,"prompt_eval_count"?,"eval_count"?}. An error inside a
-// 200, {"error":"text"}, is a *codecs.ProviderError. A body of several JSON
-// lines is a stream and gives a *codecs.DecodeError that says so.
+// 200, {"error":"text"}, is a *codecs.ProviderError.
 func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
-	root, err := parse(body)
+	root, err := codecs.ParseBody(codecs.Ollama, body)
 	if err != nil {
 		return codecs.Reply{}, err
 	}
@@ -35,28 +31,9 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	m := readAssistant(msg, "/message", p)
 	r := codecs.Reply{Model: root.Get("model").Str(), Parts: m.parts, Warnings: m.warnings, Body: body}
 	r.RawFinish = root.Get("done_reason").Str()
-	r.Finish = finishes[r.RawFinish]
-	if r.Finish == "" && r.RawFinish != "" {
-		r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnUnknownFinish, "/done_reason", "done_reason %q is not known", r.RawFinish))
-	}
-	if r.Finish == codecs.FinishStop && m.calls > 0 {
-		r.Finish = codecs.FinishToolCalls
-	}
+	codecs.SetFinish(&r, finishes, "/done_reason")
 	r.Usage = readUsage(root)
 	return r, nil
-}
-
-// parse is ParseBody, with a body of several JSON lines told apart from one
-// that is broken.
-func parse(body []byte) (jsonx.Value, error) {
-	root, err := codecs.ParseBody(codecs.Ollama, body)
-	var de *codecs.DecodeError
-	if errors.As(err, &de) && de.Offset > 0 && de.Offset < int64(len(body)) && body[de.Offset] == '{' {
-		if first, e := jsonx.Parse(body[:de.Offset]); e == nil && first.IsObject() {
-			return root, &codecs.DecodeError{Dialect: codecs.Ollama, Offset: de.Offset, Err: errStream}
-		}
-	}
-	return root, err
 }
 
 // readUsage reads the token counts. The server leaves out a count of 0.
@@ -109,7 +86,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	if err != nil {
 		return ""
 	}
-	parts, _ := splitThink(contentText(root.Path("message", "content")), p)
+	parts, _ := codecs.SplitThink(contentText(root.Path("message", "content")), p)
 	return codecs.Reply{Parts: parts}.Text()
 }
 
@@ -117,17 +94,14 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 // order, thinking, content, calls; parts that stand in another are regrouped
 // with a warning. Arguments that are no object go out as a string, the form of
 // older and foreign servers.
-func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	msg, warnings := assistantMessage(r.Parts, renderReply, p)
 	for i := range warnings {
 		warnings[i].Pointer = "/message"
 	}
 	finish := r.RawFinish
 	if finish == "" || (r.Finish != "" && finishes[finish] == "") {
-		var lossy bool
-		if finish, lossy = rawFinish(r.Finish); lossy {
-			warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "/done_reason", "this wire has no finish reason for %q; %q goes out", r.Finish, finish))
-		}
+		finish = rawFinish(r.Finish)
 	}
 	model := r.Model
 	if model == "" {
@@ -149,6 +123,9 @@ func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs
 	if usage.Cached != 0 || usage.CacheWrite != 0 || usage.Reasoning != 0 {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "", "this wire counts input and output tokens only"))
 	}
+	if r.Unfinished > 0 {
+		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "/parts", "%d call(s) that were cut before their name are left out", r.Unfinished))
+	}
 	if r.ID != "" {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "", "this wire has no id of a reply"))
 	}
@@ -156,19 +133,17 @@ func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs
 	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
 		return nil, nil, fmt.Errorf("ollama: reply: a raw value is not JSON: %w", err)
 	}
-	return body, warnings, nil
+	return body, append(warnings, codecs.LostFinish(c, r, body, p)...), nil
 }
 
-// rawFinish is the reverse of the finish table; lossy when stop has to stand in
-// for a reason that the wire lacks.
-func rawFinish(finish string) (raw string, lossy bool) {
+// rawFinish is the reverse of the finish table; stop stands in for a reason that
+// the wire lacks.
+func rawFinish(finish string) string {
 	switch finish {
-	case codecs.FinishStop, codecs.FinishToolCalls:
-		return "stop", false
-	case codecs.FinishLength:
-		return "length", false
 	case "":
-		return "", false
+		return ""
+	case codecs.FinishLength:
+		return "length"
 	}
-	return "stop", true
+	return "stop"
 }

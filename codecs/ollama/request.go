@@ -130,15 +130,8 @@ func (e *encoder) message(m codecs.Message, at string) {
 		}
 		return
 	}
-	var results []codecs.ToolResult
-	var rest []codecs.Part
-	for _, part := range m.Parts {
-		if part.Kind == codecs.ResultKind && part.Result != nil {
-			results = append(results, e.named(*part.Result))
-			continue
-		}
-		rest = append(rest, part)
-	}
+	results, rest := codecs.TurnResults(m.Parts, e.calls)
+	e.showEmptied(results)
 	if len(results) > 0 {
 		msgs, warnings := resultMessages(results, e.p, at)
 		e.out, e.warnings = append(e.out, msgs...), append(e.warnings, warnings...)
@@ -152,19 +145,22 @@ func (e *encoder) message(m codecs.Message, at string) {
 	e.out = append(e.out, e.prompt(m.Role, rest, at))
 }
 
-// named gives a result the name of its call, which the wire wants, when only
-// its id or ordinal says what it answers.
-func (e *encoder) named(r codecs.ToolResult) codecs.ToolResult {
-	if r.Name != "" {
-		return r
+// showEmptied lets the results of calls whose arguments go out as {} show what
+// they were.
+func (e *encoder) showEmptied(results []codecs.ToolResult) {
+	calls := append([]codecs.ToolCall(nil), e.calls...)
+	for i := range calls {
+		calls[i].Pos = i
 	}
-	for _, c := range e.calls {
-		if (r.ID != "" && r.ID == c.ID) || (r.ID == "" && r.Pos == c.Pos) {
-			r.Name = c.Name
-			return r
+	paired, err := codecs.PairResults(calls, results)
+	for i, r := range results {
+		for _, c := range calls {
+			answers := err == nil && paired[i].Pos == c.Pos || err != nil && r.ID != "" && r.ID == c.ID
+			if answers && c.Arguments == nil && c.ArgumentsText != "" {
+				results[i] = codecs.RefusedArguments(c, r)
+			}
 		}
 	}
-	return r
 }
 
 // prompt builds a system, user or plain tool message. Content is one string:
@@ -203,11 +199,8 @@ func (e *encoder) prompt(role string, parts []codecs.Part, at string) codecs.Raw
 // the server refuses as such.
 func imageData(m codecs.Media) (string, bool) {
 	mime, data := m.MIME, m.Data
-	if rest, ok := strings.CutPrefix(m.URI, "data:"); ok && data == "" {
-		head, body, _ := strings.Cut(rest, ",")
-		if t, ok := strings.CutSuffix(head, ";base64"); ok {
-			mime, data = t, body
-		}
+	if t, payload, ok := codecs.SplitDataURI(m.URI); ok && data == "" {
+		mime, data = t, payload
 	}
 	data = codecs.StripSpace(data)
 	if mime == "" {

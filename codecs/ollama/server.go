@@ -61,7 +61,7 @@ func (Codec) ParseRequest(_ string, body []byte, p codecs.Profile) (codecs.Reque
 			extra = append(extra, m)
 		}
 	}
-	req.Extra = object(extra)
+	req.Extra = codecs.Object(extra)
 	return req, d.warnings, nil
 }
 
@@ -86,7 +86,7 @@ func (d *decoder) options(v jsonx.Value, req *codecs.Request) codecs.Raw {
 	}
 	if n, ok := v.Get(key).Int(); ok && n > 0 && n <= 1<<31 {
 		req.MaxTokens = int(n)
-		return object(v.Members(), key)
+		return codecs.Without(v, key)
 	}
 	return v.Raw()
 }

@@ -83,7 +83,7 @@ func (a *assistantFields) think(i int, p codecs.Part) {
 	details := jsonx.Of(p.Extra).Get(detailsKey)
 	switch {
 	case !a.reply && a.profile.ReasoningEcho == codecs.EchoRefused:
-		a.warn(codecs.WarnLossy, i, "the engine refuses reasoning in the history; it is left out")
+		a.warn(codecs.WarnReasoningDropped, i, "the engine refuses reasoning in the history; it is left out")
 		return
 	case details.IsArray():
 		for _, d := range details.Items() {
@@ -102,7 +102,7 @@ func (a *assistantFields) think(i int, p codecs.Part) {
 
 // left warns about keys that another dialect put beside a part.
 func (a *assistantFields) left(i int, extra codecs.Raw, known ...string) {
-	if rest := without(jsonx.Of(extra), known...); rest != nil {
+	if rest := codecs.Without(jsonx.Of(extra), known...); rest != nil {
 		a.warn(codecs.WarnLossy, i, "chat completions has no place for %s", brief(rest))
 	}
 }
@@ -115,8 +115,14 @@ func (a *assistantFields) call(i int, c codecs.ToolCall) {
 		a.warn(codecs.WarnIDMade, i, "call %d has the id %q, which cannot go out; %s was made", len(a.sent), came, c.ID)
 	}
 	a.left(i, c.Extra, "extra_content")
-	args := c.ArgumentsText
-	if args == "" && !(a.reply && a.cut) {
+	args, emptied := c.ArgumentsText, false
+	switch {
+	case !a.reply && a.profile.UndecodableEcho == codecs.UndecodableEmpty && (c.Arguments == nil && args != "" || string(c.Arguments) == "{}"):
+		if emptied = c.Arguments == nil; emptied {
+			a.warn(codecs.WarnArgumentsEmptied, i, "the arguments of call %d do not decode (%s); they go out as {}", len(a.sent), c.ArgumentsErr)
+		}
+		args = "{}"
+	case args == "" && !(a.reply && a.cut):
 		if args = string(c.Arguments); args == "" {
 			args = "{}"
 		}
@@ -130,7 +136,7 @@ func (a *assistantFields) call(i int, c codecs.ToolCall) {
 		a.warn(codecs.WarnLossy, i, "the signature of call %d has no place in chat completions; it is left out", len(a.sent))
 	}
 	a.calls = append(a.calls, item.Raw())
-	a.sent = append(a.sent, sentCall{ToolCall: c, came: came})
+	a.sent = append(a.sent, sentCall{ToolCall: c, came: came, emptied: emptied})
 }
 
 // maxID is the length of a call id that OpenAI still takes. Histories from other
@@ -159,7 +165,7 @@ func (a *assistantFields) media(i int, p codecs.Part) {
 	m := p.Media
 	u := m.URI
 	if m.Data != "" {
-		u = dataURI(m.MIME, m.Data)
+		u = codecs.DataURI(m.MIME, m.Data)
 	}
 	switch {
 	case a.reply && strings.HasPrefix(m.MIME, "image/") && u != "":

@@ -64,8 +64,8 @@ func toolEntry(t codecs.Tool) (codecs.Raw, error) {
 		raw = jsonx.Of(t.Raw)
 	}
 	if inner := raw.Get("function"); raw.Get("type").Str() == "function" && inner.IsObject() {
-		entry.Set("function", joined(fn.Raw(), without(inner, "name", "description", "parameters")))
-		return joined(entry.Raw(), without(raw, "type", "function")), nil
+		entry.Set("function", joined(fn.Raw(), codecs.Without(inner, "name", "description", "parameters")))
+		return joined(entry.Raw(), codecs.Without(raw, "type", "function")), nil
 	}
 	if strict := raw.Get("strict"); strict.Kind() == jsonx.Bool {
 		fn.Set("strict", strict.Raw())
@@ -73,29 +73,14 @@ func toolEntry(t codecs.Tool) (codecs.Raw, error) {
 	return entry.Set("function", fn.Raw()).Raw(), nil
 }
 
-// without returns the members of v whose key is none of keys, as an object, or
-// nil when there are none.
-func without(v jsonx.Value, keys ...string) codecs.Raw {
-	var rest []jsonx.Member
-	for _, m := range v.Members() {
-		if !contains(keys, m.Key) {
-			rest = append(rest, m)
-		}
-	}
-	if rest == nil {
-		return nil
-	}
-	return object(rest)
-}
-
-// filled is without, and null members left out too.
+// filled is codecs.Without, and null members left out too.
 func filled(v jsonx.Value, keys ...string) codecs.Raw {
 	for _, m := range v.Members() {
 		if !m.Value.Defined() {
 			keys = append(keys, m.Key)
 		}
 	}
-	return without(v, keys...)
+	return codecs.Without(v, keys...)
 }
 
 // joined appends the members of the object rest, whose keys are not in object.
@@ -106,20 +91,6 @@ func joined(object, rest codecs.Raw) codecs.Raw {
 	return append(append(object[:len(object)-1:len(object)-1], ','), rest[1:]...)
 }
 
-// object builds an object of members with distinct keys in one pass.
-func object(members []jsonx.Member) codecs.Raw {
-	out := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, jsonx.Quote(m.Key)...)
-		out = append(out, ':')
-		out = append(out, m.Value.Raw()...)
-	}
-	return append(out, '}')
-}
-
 // replaced returns the object v with one member set; every other value keeps
 // its bytes.
 func replaced(v jsonx.Value, key string, value codecs.Raw) codecs.Raw {
@@ -127,17 +98,8 @@ func replaced(v jsonx.Value, key string, value codecs.Raw) codecs.Raw {
 	for i, m := range members {
 		if m.Key == key {
 			members[i].Value = jsonx.Of(value)
-			return object(members)
+			return codecs.Object(members)
 		}
 	}
-	return object(append(members, jsonx.Member{Key: key, Value: jsonx.Of(value)}))
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
+	return codecs.Object(append(members, jsonx.Member{Key: key, Value: jsonx.Of(value)}))
 }

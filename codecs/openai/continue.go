@@ -3,6 +3,7 @@ package openai
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -181,11 +182,7 @@ func (e *echo) message() codecs.Raw {
 	}
 	reasoning := append(append([]string{detailsKey}, reasoningKeys...), e.profile.ReasoningFields...)
 	var f jsonx.Fields
-	role := e.msg.Get("role").Str()
-	if role == "" {
-		role = "assistant"
-	}
-	f.Str("role", role)
+	f.Str("role", "assistant") // whatever the host wrote: no other role is the model's turn
 	for _, key := range keys {
 		v := e.msg.Get(key)
 		switch {
@@ -198,7 +195,7 @@ func (e *echo) message() codecs.Raw {
 			} else if len(e.kept) > 0 {
 				f.Set(key, jsonx.List(e.kept...))
 			}
-		case e.profile.ReasoningEcho == codecs.EchoRefused && contains(reasoning, key):
+		case e.profile.ReasoningEcho == codecs.EchoRefused && slices.Contains(reasoning, key):
 			if v.Defined() && string(v.Raw()) != `""` && !(v.IsArray() && v.Len() == 0) {
 				e.warn(codecs.WarnReasoningDropped, "/"+jsonx.Token(key), "the engine refuses %s; it leaves the echo", key)
 			}

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -165,20 +164,4 @@ func inside(message, code string, body []byte) *codecs.ProviderError {
 	}
 	e.Kind = codecs.ErrorKind(status, code, message)
 	return e
-}
-
-// dedupKey is a citation's URL without the query parameters that only track.
-func dedupKey(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || !strings.Contains(u.RawQuery, "utm_") {
-		return raw
-	}
-	var kept []string
-	for _, pair := range strings.Split(u.RawQuery, "&") {
-		if !strings.HasPrefix(pair, "utm_") {
-			kept = append(kept, pair)
-		}
-	}
-	u.RawQuery = strings.Join(kept, "&")
-	return u.String()
 }

@@ -45,25 +45,26 @@ var rawFinish = map[string]string{
 	codecs.FinishError:         "error",
 }
 
-// setFinish normalises the finish reason of r. native is the reason of the
-// provider behind a gateway: OpenRouter reports tool_calls for a call that the
-// limit cut, and only the native reason tells. refused says that the message
-// holds a refusal. The finish reason never decides whether there are calls.
+// SetFinish normalises the finish reason of r, which stands at pointer, by the
+// words of chat completions hosts. Other wires that such hosts have, as those of
+// the hermes dialect, use it too.
+func SetFinish(r *codecs.Reply, pointer string) { codecs.SetFinish(r, finishes, pointer) }
+
+// EndedInError is the error of a reply whose finish reason is error and which
+// says no more. Source: row ER03.
+func EndedInError(body []byte) *codecs.ProviderError {
+	e := inside("response ended with finish_reason error", "", body)
+	e.Prefix = ""
+	return e
+}
+
+// setFinish is SetFinish for a choice. native is the reason of the provider
+// behind a gateway: OpenRouter reports tool_calls for a call that the limit cut,
+// and only the native reason tells. refused says that the message holds a
+// refusal.
 func setFinish(r *codecs.Reply, native string, refused bool) {
+	SetFinish(r, "/choices/0/finish_reason")
 	acts := len(r.Calls()) > 0 || len(r.ClientCalls()) > 0
-	if r.RawFinish != "" {
-		known := false
-		if r.Finish, known = finishes[r.RawFinish]; !known {
-			r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnUnknownFinish, "/choices/0/finish_reason", "unknown finish reason %q", r.RawFinish))
-		}
-	}
-	switch {
-	case r.Finish == codecs.FinishStop && acts:
-		r.Finish = codecs.FinishToolCalls
-	case r.Finish == codecs.FinishToolCalls && !acts:
-		r.Finish = codecs.FinishStop
-		r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnFinishOdd, "/choices/0/finish_reason", "finish reason %q without a call", r.RawFinish))
-	}
 	normal := r.Finish == codecs.FinishStop || r.Finish == codecs.FinishToolCalls
 	switch n := finishes[native]; {
 	case normal && n == codecs.FinishLength:

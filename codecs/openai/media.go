@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"net/url"
-	"path"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -18,7 +16,7 @@ func imagePart(v jsonx.Value) codecs.Part {
 	src := v.Get("image_url")
 	u, extra := src.Str(), codecs.Raw(nil)
 	if src.IsObject() {
-		u, extra = src.Get("url").Str(), without(src, "url")
+		u, extra = src.Get("url").Str(), codecs.Without(src, "url")
 	}
 	if u == "" {
 		return codecs.Part{Kind: codecs.Opaque, Type: v.Get("type").Str(), Extra: v.Raw()}
@@ -29,42 +27,18 @@ func imagePart(v jsonx.Value) codecs.Part {
 // mediaOf reads a data URI or a link. The MIME type of a link comes from its
 // file name; without one it is fallback.
 func mediaOf(u, fallback string) *codecs.Media {
-	if mime, data, ok := splitDataURI(u); ok {
+	if mime, data, ok := codecs.SplitDataURI(u); ok {
 		if mime == "" {
 			mime = fallback
 		}
 		return &codecs.Media{MIME: mime, Data: data}
 	}
-	m := &codecs.Media{MIME: fallback, URI: u}
-	if parsed, err := url.Parse(u); err == nil {
-		switch strings.ToLower(path.Ext(parsed.Path)) {
-		case ".png":
-			m.MIME = "image/png"
-		case ".jpg", ".jpeg":
-			m.MIME = "image/jpeg"
-		case ".gif":
-			m.MIME = "image/gif"
-		case ".webp":
-			m.MIME = "image/webp"
-		}
+	m := &codecs.Media{MIME: codecs.LinkMIME(u), URI: u}
+	if !strings.HasPrefix(m.MIME, "image/") {
+		m.MIME = fallback
 	}
 	return m
 }
-
-func splitDataURI(u string) (mime, data string, ok bool) {
-	rest, isData := strings.CutPrefix(u, "data:")
-	if !isData {
-		return "", "", false
-	}
-	head, data, found := strings.Cut(rest, ",")
-	mime, base64 := strings.CutSuffix(head, ";base64")
-	if !found || !base64 {
-		return "", "", false
-	}
-	return mime, data, true
-}
-
-func dataURI(mime, data string) string { return "data:" + mime + ";base64," + codecs.StripSpace(data) }
 
 func textPart(s string) codecs.Raw { return codecs.TextBlock(s) }
 
@@ -79,40 +53,8 @@ func imageURL(u string, extra codecs.Raw) codecs.Raw {
 
 func filePart(name, mime, data string) codecs.Raw {
 	var in, f jsonx.Fields
-	in.Str("filename", name).Str("file_data", dataURI(mime, data))
+	in.Str("filename", name).Str("file_data", codecs.DataURI(mime, data))
 	return f.Str("type", "file").Set("file", in.Raw()).Raw()
-}
-
-// pdfName is the file name of a PDF: the last segment of a hierarchical URI,
-// or document.pdf. Source: spec 1.4, PDF filename.
-func pdfName(uri string) string {
-	const none = "document.pdf"
-	if i := strings.IndexAny(uri, "?#"); i >= 0 {
-		uri = uri[:i]
-	}
-	if scheme, rest, ok := strings.Cut(uri, ":"); ok && !strings.Contains(scheme, "/") {
-		after, hierarchical := strings.CutPrefix(rest, "//")
-		if !hierarchical && !strings.HasPrefix(rest, "/") {
-			return none
-		}
-		if hierarchical { // the authority is no name
-			if _, rest, ok = strings.Cut(after, "/"); !ok {
-				return none
-			}
-		}
-		uri = rest
-	}
-	name := uri[strings.LastIndexByte(uri, '/')+1:]
-	if plain, err := url.PathUnescape(name); err == nil {
-		name = strings.ToValidUTF8(plain, "\uFFFD")
-	}
-	if name == "" {
-		return none
-	}
-	if !strings.HasSuffix(strings.ToLower(name), ".pdf") {
-		name += ".pdf"
-	}
-	return name
 }
 
 // attachment returns the native part of an item of a tool result and how the
@@ -121,11 +63,11 @@ func attachment(it codecs.Item, p codecs.Profile) (part codecs.Raw, mode string)
 	payload := it.Kind == codecs.ItemBlob || it.Kind == codecs.ItemNative
 	switch {
 	case payload && it.Data != "" && codecs.ImageMIME(it.MIME):
-		return imageURL(dataURI(it.MIME, it.Data), nil), p.ResultImages
+		return imageURL(codecs.DataURI(it.MIME, it.Data), nil), p.ResultImages
 	case it.Kind == codecs.ItemNative && it.Type == "image" && it.URI != "":
 		return imageURL(it.URI, nil), p.ResultImages
 	case payload && it.Data != "" && it.MIME == codecs.PDFMIME:
-		return filePart(pdfName(it.URI), it.MIME, it.Data), p.ResultPDF
+		return filePart(codecs.PDFName(it.URI), it.MIME, it.Data), p.ResultPDF
 	}
 	return nil, codecs.MediaPlaceholder
 }
@@ -197,13 +139,13 @@ func promptMedia(part codecs.Part, p codecs.Profile) (raw codecs.Raw, ok bool) {
 	image := strings.HasPrefix(m.MIME, "image/")
 	switch {
 	case image && m.Data != "" && p.PromptImages != codecs.MediaPlaceholder:
-		return imageURL(dataURI(m.MIME, m.Data), part.Extra), true
+		return imageURL(codecs.DataURI(m.MIME, m.Data), part.Extra), true
 	case image && m.URI != "" && p.PromptImages != codecs.MediaPlaceholder:
 		return imageURL(m.URI, part.Extra), true
 	case m.MIME == codecs.PDFMIME && m.Data != "" && p.PromptPDF != codecs.MediaPlaceholder:
 		name := m.Name
 		if name == "" {
-			name = pdfName(m.URI)
+			name = codecs.PDFName(m.URI)
 		}
 		return filePart(name, m.MIME, m.Data), true
 	case audioFormats[m.MIME] != "" && m.Data != "":

@@ -6,7 +6,6 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
-	"github.com/toolconform/conform/internal/tags"
 )
 
 // turn is an assistant message, read. Replies and the history in requests
@@ -183,31 +182,19 @@ func thinkingPart(chunk jsonx.Value) codecs.Part {
 // splitThink turns a run of texts into text and reasoning parts. Without a tag
 // the texts stay apart and byte for byte.
 func splitThink(texts []string, p codecs.Profile) []codecs.Part {
-	tag := p.ThinkTag
-	if tag == "" {
-		tag = "think"
-	}
-	var segments []tags.Segment
-	found := false
-	if tag != "none" {
-		segments, found = tags.SplitThink(strings.Join(texts, ""), tag)
-	}
-	var out []codecs.Part
-	if !found {
+	whole := strings.Join(texts, "")
+	out, _ := codecs.SplitThink(whole, p)
+	if len(out) == 1 && out[0].Kind == codecs.Text && out[0].Text == whole {
+		out = nil
 		for _, s := range texts {
 			if s != "" {
 				out = append(out, codecs.Part{Kind: codecs.Text, Text: s})
 			}
 		}
-		return out
 	}
-	for _, s := range segments {
-		switch {
-		case s.Text == "":
-		case s.Think:
-			out = append(out, codecs.Part{Kind: codecs.Reasoning, Type: tagged, Text: s.Text})
-		default:
-			out = append(out, codecs.Part{Kind: codecs.Text, Text: s.Text})
+	for i := range out {
+		if out[i].Kind == codecs.Reasoning {
+			out[i].Type = tagged
 		}
 	}
 	return out
@@ -251,8 +238,10 @@ func (t *turn) readMedia(msg jsonx.Value, at string) {
 	if words != "" && !heard {
 		t.parts = append(t.parts, codecs.Part{Kind: codecs.Text, Text: words})
 	}
-	t.parts = append(t.parts, codecs.Part{Kind: codecs.MediaKind, ID: id, Text: words,
-		Media: &codecs.Media{MIME: "audio/*", Data: data}, Extra: without(audio, "id", "data", "transcript")})
+	t.parts = append(t.parts, codecs.Part{
+		Kind: codecs.MediaKind, ID: id, Text: words,
+		Media: &codecs.Media{MIME: "audio/*", Data: data}, Extra: codecs.Without(audio, "id", "data", "transcript"),
+	})
 }
 
 // readCalls reads tool_calls, or else the legacy function_call.
@@ -271,7 +260,7 @@ func (t *turn) readCalls(msg jsonx.Value, at string) {
 			t.nameless = i == len(items)-1
 			continue
 		}
-		call := &codecs.ToolCall{Pos: pos, ID: callID(item), Name: fn.Get("name").Str(), Extra: without(item, "id", "type", "function", "index", "custom")}
+		call := &codecs.ToolCall{Pos: pos, ID: callID(item), Name: fn.Get("name").Str(), Extra: codecs.Without(item, "id", "type", "function", "index", "custom")}
 		call.Signature = item.Path("extra_content", "google", "thought_signature").Str()
 		t.warnings = append(t.warnings, codecs.ReadArguments(call, fn.Get("arguments"), ptr+"/function/arguments")...)
 		t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -85,7 +86,7 @@ func (r *requestReader) fields(root jsonx.Value) error {
 		}
 	}
 	if extra != nil {
-		r.req.Extra = object(extra)
+		r.req.Extra = codecs.Object(extra)
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func (r *requestReader) add(m codecs.Message) { r.req.Messages = append(r.req.Me
 func (r *requestReader) unread(at string, m jsonx.Value, known ...string) {
 	for _, k := range m.Members() {
 		switch v := k.Value; {
-		case contains(known, k.Key), !v.Defined(), v.IsArray() && v.Len() == 0, string(v.Raw()) == `""`:
+		case slices.Contains(known, k.Key), !v.Defined(), v.IsArray() && v.Len() == 0, string(v.Raw()) == `""`:
 		default:
 			r.warn(codecs.WarnLossy, at+"/"+jsonx.Token(k.Key), "the neutral request has no place for %s of a message", k.Key)
 		}
@@ -248,7 +249,7 @@ func userPart(v jsonx.Value) codecs.Part {
 		return imagePart(v)
 	case "file":
 		file := v.Get("file")
-		if mime, data, ok := splitDataURI(file.Get("file_data").Str()); ok {
+		if mime, data, ok := codecs.SplitDataURI(file.Get("file_data").Str()); ok {
 			return codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: mime, Name: file.Get("filename").Str(), Data: data}}
 		}
 	case "input_audio":

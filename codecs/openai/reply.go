@@ -37,13 +37,13 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		return codecs.Reply{}, inside(message, code, body)
 	}
 	if r.RawFinish == codecs.FinishError {
-		e := inside("response ended with finish_reason error", "", body)
-		e.Prefix = ""
-		return codecs.Reply{}, e
+		return codecs.Reply{}, EndedInError(body)
 	}
 	if !msg.IsObject() && r.RawFinish == "" {
-		return codecs.Reply{}, &codecs.DecodeError{Dialect: c.Dialect(), Pointer: "/choices/0/message", Offset: -1,
-			Err: errors.New("the choice has neither a message nor a finish reason")}
+		return codecs.Reply{}, &codecs.DecodeError{
+			Dialect: c.Dialect(), Pointer: "/choices/0/message", Offset: -1,
+			Err: errors.New("the choice has neither a message nor a finish reason"),
+		}
 	}
 	t := readTurn(msg, "/choices/0/message", p)
 	r.Parts, r.Warnings, r.FinishMessage = t.parts, t.warnings, t.refusal
@@ -111,46 +111,17 @@ func readUsage(root, choice jsonx.Value) *codecs.Usage {
 }
 
 // readCitations reads url_citation annotations and the source lists of search
-// hosts (Perplexity). A URL is listed once; parameters that only track do not
-// make it another one.
+// hosts (Perplexity).
 func readCitations(root, msg jsonx.Value) []codecs.Citation {
-	var out []codecs.Citation
-	seen := map[string]int{}
-	add := func(c codecs.Citation) {
-		key := dedupKey(c.URL)
-		if at, ok := seen[key]; ok {
-			if out[at].Title == "" {
-				out[at].Title = c.Title
-			}
-			return
-		}
-		if c.URL != "" {
-			seen[key] = len(out)
-			out = append(out, c)
-		}
-	}
-	for _, a := range msg.Get("annotations").Items() {
-		if a.Get("type").Str() != "url_citation" {
-			continue
-		}
-		src := a.Get("url_citation")
-		if !src.IsObject() {
-			src = a
-		}
-		c := codecs.Citation{URL: src.Get("url").Str(), Title: src.Get("title").Str()}
-		if n, ok := src.Get("start_index").Int(); ok {
-			c.StartIndex = &n
-		}
-		if n, ok := src.Get("end_index").Int(); ok {
-			c.EndIndex = &n
-		}
-		add(c)
-	}
+	var out codecs.Citations
+	out.AddAnnotations(msg.Get("annotations"))
 	for _, s := range root.Get("search_results").Items() {
-		add(codecs.Citation{URL: s.Get("url").Str(), Title: s.Get("title").Str()})
+		if u := s.Get("url").Str(); u != "" {
+			out.Add(codecs.Citation{URL: u, Title: s.Get("title").Str()})
+		}
 	}
 	for _, s := range root.Get("citations").Items() {
-		add(codecs.Citation{URL: s.Str()})
+		out.Add(codecs.Citation{URL: s.Str()})
 	}
-	return out
+	return out.List
 }

@@ -74,7 +74,7 @@ func merged(f *jsonx.Fields, extra jsonx.Value) codecs.Raw {
 			taken = append(taken, m.Key)
 		}
 	}
-	return joined(f.Raw(), without(extra, taken...))
+	return joined(f.Raw(), codecs.Without(extra, taken...))
 }
 
 func maxTokensKey(p codecs.Profile) string {
@@ -199,7 +199,7 @@ func (w *writer) content(i int, parts []codecs.Part, role string) (codecs.Raw, e
 		switch part.Kind {
 		case codecs.Text:
 			list = append(list, cachedText(part))
-			if rest := without(jsonx.Of(part.Extra), "cache_control"); rest != nil {
+			if rest := codecs.Without(jsonx.Of(part.Extra), "cache_control"); rest != nil {
 				w.warn(codecs.WarnLossy, ptr, "chat completions has no place for %s", brief(rest))
 			}
 			plain = plain && !cached(part)
@@ -299,6 +299,9 @@ func (w *writer) result(r codecs.ToolResult, ptr string) {
 		id = call.ID
 		if r.Name == "" {
 			r.Name = call.Name
+		}
+		if call.emptied {
+			r = codecs.RefusedArguments(call.ToolCall, r)
 		}
 	}
 	if id == "" {

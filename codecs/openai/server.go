@@ -41,17 +41,17 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	if err := a.read(r.Parts); err != nil {
 		return nil, nil, err
 	}
+	if r.Unfinished > 0 {
+		a.warnings = append(a.warnings, codecs.Warnf(codecs.WarnLossy, "/parts", "%d call(s) that were cut before their name are left out", r.Unfinished))
+	}
 	msg := a.fields(true)
 	msg.Set("refusal", renderRefusal(r, &a, msg)).Set("annotations", renderCitations(r.Citations))
-	finish := jsonx.Quote(r.RawFinish)
-	if r.RawFinish == "" {
-		finish = codecs.Raw("null")
-		if raw := rawFinish[r.Finish]; raw != "" {
-			finish = jsonx.Quote(raw)
-		}
-		if r.Finish == codecs.FinishPause || r.Finish == codecs.FinishBlocked {
-			a.warnings = append(a.warnings, codecs.Warnf(codecs.WarnLossy, "/finish", "chat completions has no finish %q; %s stands for it", r.Finish, finish))
-		}
+	finish := codecs.Raw("null")
+	switch own := rawFinish[r.Finish]; {
+	case r.RawFinish != "" && (finishes[r.RawFinish] != "" || own == ""):
+		finish = jsonx.Quote(r.RawFinish)
+	case own != "": // none came, or one of another dialect
+		finish = jsonx.Quote(own)
 	}
 	var choice, f jsonx.Fields
 	choice.Int("index", 0).Set("message", msg.Raw()).Set("logprobs", codecs.Raw("null")).Set("finish_reason", finish)
@@ -71,7 +71,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
 		return nil, nil, err
 	}
-	return body, a.warnings, nil
+	return body, append(a.warnings, codecs.LostFinish(c, r, body, p)...), nil
 }
 
 // renderRefusal gives the refusal of a message, or null. Other words of a

@@ -19,6 +19,7 @@ func digest(seed string) codecs.Raw {
 type sentCall struct {
 	codecs.ToolCall
 	came     string
+	emptied  bool // {} goes out in place of its arguments
 	answered bool
 }
 

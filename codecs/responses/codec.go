@@ -9,7 +9,6 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
-	"github.com/toolconform/conform/internal/tags"
 )
 
 // Codec translates the Responses dialect. Its zero value is ready to use.
@@ -66,7 +65,7 @@ func (Codec) Tools(tools []codecs.Tool, p codecs.Profile) (codecs.Raw, []codecs.
 		if nested := own.Get("function"); nested.IsObject() {
 			strict = nested.Get("strict")
 		} else {
-			f.Merge(rest(own, "type", "name", "description", "parameters", "inputSchema", "input_schema", "strict", "function"))
+			f.Merge(codecs.Without(own, "type", "name", "description", "parameters", "inputSchema", "input_schema", "strict", "function"))
 		}
 		switch {
 		case strict.Exists():
@@ -147,27 +146,9 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	if err != nil {
 		return ""
 	}
-	rd := reader{tag: thinkTag(p)}
+	rd := reader{profile: p}
 	for i, item := range root.Get("output").Items() {
 		rd.item(item, fmt.Sprintf("/output/%d", i))
 	}
 	return codecs.Reply{Parts: rd.parts}.Text()
-}
-
-// thinkTag is the tag to split visible text at, "" for none.
-func thinkTag(p codecs.Profile) string {
-	switch p.ThinkTag {
-	case "":
-		return "think"
-	case "none":
-		return ""
-	}
-	return p.ThinkTag
-}
-
-func splitThink(text, tag string) ([]tags.Segment, bool) {
-	if tag == "" {
-		return []tags.Segment{{Text: text}}, false
-	}
-	return tags.SplitThink(text, tag)
 }

@@ -9,48 +9,7 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// Filenames of PDFs. spec/langertha.md 1.4, RN09.
-func TestPDFName(t *testing.T) {
-	for uri, want := range map[string]string{
-		"":                              "document.pdf",
-		"file:///a/tides.pdf":           "tides.pdf",
-		"file:///a/tides.PDF?v=1#p2":    "tides.PDF",
-		"file:///a/tides":               "tides.pdf",
-		"file:///h%C3%A4fen.pdf":        "häfen.pdf",
-		"file:///50%.pdf":               "50%.pdf",
-		"https://harbour.example":       "document.pdf",
-		"https://harbour.example/a/":    "document.pdf",
-		"urn:tides:7":                   "document.pdf",
-		"foo:bar/baz.pdf":               "document.pdf",
-		"data:application/pdf;base64,A": "document.pdf",
-		"report":                        "report.pdf",
-		"a/b/report.pdf":                "report.pdf",
-	} {
-		if got := pdfName(uri); got != want {
-			t.Errorf("pdfName(%q) = %q, want %q", uri, got, want)
-		}
-	}
-}
-
-// SV14.
-func TestWithoutUTM(t *testing.T) {
-	same := [][2]string{
-		{"https://h.example/a?utm_source=x", "https://h.example/a"},
-		{"https://h.example/a?b=1&utm_source=x&c=2", "https://h.example/a?b=1&c=2"},
-	}
-	for _, pair := range same {
-		if withoutUTM(pair[0]) != withoutUTM(pair[1]) {
-			t.Errorf("%s and %s differ", pair[0], pair[1])
-		}
-	}
-	for _, pair := range [][2]string{{"https://h.example/a?b=1", "https://h.example/a"}, {"https://h.example/a#x", "https://h.example/a"}} {
-		if withoutUTM(pair[0]) == withoutUTM(pair[1]) {
-			t.Errorf("%s and %s are the same", pair[0], pair[1])
-		}
-	}
-}
-
-// The finish table. spec/langertha.md 2.4 and the rows named.
+// The finish table. Langertha 0.503 facts 2.4 and the rows named.
 func TestFinish(t *testing.T) {
 	const (
 		text   = `{"type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Lit."}]}`
@@ -96,7 +55,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// Who answers an item. spec/langertha.md 1.6, TC23 to TC25, and deviation 34.
+// Who answers an item. Langertha 0.503 facts 1.6, TC23 to TC25, and deviation 34.
 func TestItemKinds(t *testing.T) {
 	for item, want := range map[string]codecs.Kind{
 		`{"type":"x_search_call"}`:                                              codecs.Server,
@@ -122,7 +81,7 @@ func TestItemKinds(t *testing.T) {
 }
 
 // Thinking between tags takes the place of native reasoning text; the item
-// keeps it. spec/langertha.md 2.7.
+// keeps it. Langertha 0.503 facts 2.7.
 func TestTagsOverrideNative(t *testing.T) {
 	body := `{"status":"completed","output":[{"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"native"}]},
 		{"type":"message","role":"assistant","content":[{"type":"output_text","text":"<think>tagged</think>Lit."}]}]}`

@@ -153,7 +153,7 @@ func (e *echo) message(v jsonx.Value, pointer string, next *int) {
 
 // messageText joins the visible text of a message, tags and all.
 func messageText(v jsonx.Value) string {
-	rd := reader{}
+	rd := reader{profile: asText}
 	rd.messageItem(v, "")
 	return codecs.Reply{Parts: rd.parts}.Text()
 }

@@ -102,18 +102,20 @@ func shellOutputs(items []jsonx.Value) map[string]bool {
 	return done
 }
 
+// asText reads texts whole, tags and all, as a history keeps them.
+var asText = codecs.Profile{ThinkTag: "none"}
+
 // reader turns items into parts, in order.
 type reader struct {
-	tag       string // think tag to split text at, "" for none
+	profile   codecs.Profile
 	shellDone map[string]bool
 
 	parts     []codecs.Part
 	calls     int
 	warnings  []codecs.Warning
-	citations []codecs.Citation
-	cited     map[string]bool // URLs of citations, without utm_*
+	citations codecs.Citations
 	refusals  []string
-	tagged    bool   // a think tag was found
+	tagged    bool   // think tags held some thinking
 	message   string // status of the last message item
 }
 
@@ -165,7 +167,7 @@ func readCall(v jsonx.Value, pos int, pointer string) (codecs.ToolCall, []codecs
 	c := codecs.ToolCall{
 		Pos: pos, ID: callID(v), ItemID: idText(v.Get("id")), Name: v.Get("name").Str(),
 		Cut:   v.Get("status").Str() == "incomplete",
-		Extra: rest(v, "type", "id", "call_id", "name", "arguments", "status"),
+		Extra: codecs.Without(v, "type", "id", "call_id", "name", "arguments", "status"),
 	}
 	return c, codecs.ReadArguments(&c, v.Get("arguments"), pointer)
 }
@@ -190,7 +192,7 @@ func idText(v jsonx.Value) string {
 func (rd *reader) messageItem(v jsonx.Value, pointer string) {
 	id := idText(v.Get("id"))
 	rd.message = v.Get("status").Str()
-	outer := rest(v, "type", "id", "role", "content", "status")
+	outer := codecs.Without(v, "type", "id", "role", "content", "status")
 	if rd.message != "" && rd.message != "completed" {
 		var f jsonx.Fields
 		outer = f.Str("status", rd.message).Merge(outer).Raw()
@@ -211,7 +213,7 @@ func (rd *reader) messageItem(v jsonx.Value, pointer string) {
 			rd.refusals = append(rd.refusals, block.Get("refusal").Str())
 			rd.add(codecs.Part{Kind: codecs.Opaque, Type: t, ID: id, Extra: block.Raw()})
 		case block.Get("text").Kind() == jsonx.String && (t == "output_text" || t == "text" || t == "input_text" || t == ""):
-			rd.cite(block.Get("annotations"))
+			rd.citations.AddAnnotations(block.Get("annotations"))
 			extra := blockExtra(block)
 			if outer != nil {
 				var f jsonx.Fields
@@ -225,17 +227,13 @@ func (rd *reader) messageItem(v jsonx.Value, pointer string) {
 }
 
 func (rd *reader) text(s, id string, extra codecs.Raw) {
-	segments, found := splitThink(s, rd.tag)
-	rd.tagged = rd.tagged || found
-	for _, seg := range segments {
-		switch {
-		case seg.Text == "":
-		case seg.Think:
-			rd.add(codecs.Part{Kind: codecs.Reasoning, Text: seg.Text})
-		default:
-			rd.add(codecs.Part{Kind: codecs.Text, Text: seg.Text, ID: id, Extra: extra})
-			extra = nil
+	parts, tagged := codecs.SplitThink(s, rd.profile)
+	rd.tagged = rd.tagged || tagged
+	for _, p := range parts {
+		if p.Kind == codecs.Text {
+			p.ID, p.Extra, extra = id, extra, nil
 		}
+		rd.add(p)
 	}
 }
 
@@ -251,7 +249,7 @@ func blockExtra(block jsonx.Value) codecs.Raw {
 			skip = append(skip, key)
 		}
 	}
-	return rest(block, skip...)
+	return codecs.Without(block, skip...)
 }
 
 // readReasoning reads a reasoning item. The summary texts and the reasoning
@@ -272,7 +270,7 @@ func readReasoning(v jsonx.Value) codecs.Part {
 		f.Set("content", content.Raw())
 		kept = true
 	}
-	if others := rest(v, "type", "id", "summary", "content", "encrypted_content"); others != nil {
+	if others := codecs.Without(v, "type", "id", "summary", "content", "encrypted_content"); others != nil {
 		f.Merge(others)
 		kept = true
 	}
@@ -298,71 +296,4 @@ func textsOf(v jsonx.Value) []string {
 		}
 	}
 	return out
-}
-
-// cite collects url_citation annotations, one an URL; utm_* parameters do not
-// make a difference. Source: SV14.
-func (rd *reader) cite(annotations jsonx.Value) {
-	for _, a := range annotations.Items() {
-		if a.Get("type").Str() != "url_citation" {
-			continue
-		}
-		src := a
-		if inner := a.Get("url_citation"); inner.IsObject() { // the chat form, seen behind gateways
-			src = inner
-		}
-		c := codecs.Citation{URL: src.Get("url").Str(), Title: src.Get("title").Str()}
-		if n, ok := src.Get("start_index").Int(); ok {
-			c.StartIndex = &n
-		}
-		if n, ok := src.Get("end_index").Int(); ok {
-			c.EndIndex = &n
-		}
-		if key := withoutUTM(c.URL); c.URL != "" && !rd.cited[key] {
-			if rd.cited == nil {
-				rd.cited = map[string]bool{}
-			}
-			rd.cited[key] = true
-			rd.citations = append(rd.citations, c)
-		}
-	}
-}
-
-// withoutUTM is an URL without its utm_* query parameters, for comparing.
-func withoutUTM(u string) string {
-	base, fragment, _ := strings.Cut(u, "#")
-	base, query, _ := strings.Cut(base, "?")
-	if query == "" {
-		return base + "#" + fragment
-	}
-	var kept []string
-	for _, param := range strings.Split(query, "&") {
-		if !strings.HasPrefix(param, "utm_") && param != "" {
-			kept = append(kept, param)
-		}
-	}
-	if len(kept) > 0 {
-		base += "?" + strings.Join(kept, "&")
-	}
-	return base + "#" + fragment
-}
-
-// rest is the object v without keys, nil when nothing is left.
-func rest(v jsonx.Value, keys ...string) codecs.Raw {
-	var f jsonx.Fields
-	n := 0
-next:
-	for _, m := range v.Members() {
-		for _, k := range keys {
-			if m.Key == k {
-				continue next
-			}
-		}
-		f.Set(m.Key, m.Value.Raw())
-		n++
-	}
-	if n == 0 {
-		return nil
-	}
-	return f.Raw()
 }

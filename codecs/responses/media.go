@@ -2,8 +2,6 @@ package responses
 
 import (
 	"net/url"
-	"path"
-	"regexp"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -59,9 +57,9 @@ func nativePart(it codecs.Item, p codecs.Profile) (part codecs.Raw, mode string)
 	}
 	switch {
 	case codecs.ImageMIME(it.MIME) && it.Type != "audio":
-		part, mode = inputImage(dataURL(it.MIME, it.Data)), p.ResultImages
+		part, mode = inputImage(codecs.DataURI(it.MIME, it.Data)), p.ResultImages
 	case it.MIME == codecs.PDFMIME && it.Type == "resource":
-		part, mode = inputFile(pdfName(it.URI), it.Data), p.ResultPDF
+		part, mode = inputFile(codecs.PDFName(it.URI), it.Data), p.ResultPDF
 	default:
 		return nil, codecs.MediaPlaceholder
 	}
@@ -83,11 +81,7 @@ func inputImage(url string) codecs.Raw {
 
 func inputFile(name, data string) codecs.Raw {
 	var f jsonx.Fields
-	return f.Str("type", "input_file").Str("filename", name).Str("file_data", dataURL(codecs.PDFMIME, data)).Raw()
-}
-
-func dataURL(mime, data string) string {
-	return "data:" + mime + ";base64," + codecs.StripSpace(data)
+	return f.Str("type", "input_file").Str("filename", name).Str("file_data", codecs.DataURI(codecs.PDFMIME, data)).Raw()
 }
 
 // promptPart is the native part of prompt media: an image by data or URL, a PDF
@@ -95,7 +89,7 @@ func dataURL(mime, data string) string {
 func promptPart(m codecs.Media, p codecs.Profile) (part codecs.Raw, ok bool) {
 	mime := m.MIME
 	if mime == "" {
-		mime = guessMIME(m.URI)
+		mime = codecs.LinkMIME(m.URI)
 	}
 	web := m.Data == "" && (strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "http://"))
 	switch {
@@ -106,7 +100,7 @@ func promptPart(m codecs.Media, p codecs.Profile) (part codecs.Raw, ok bool) {
 		if web {
 			return inputImage(m.URI), true
 		}
-		return inputImage(dataURL(mime, m.Data)), m.Data != "" && codecs.ImageMIME(mime)
+		return inputImage(codecs.DataURI(mime, m.Data)), m.Data != "" && codecs.ImageMIME(mime)
 	case strings.HasPrefix(mime, "audio/"), strings.HasPrefix(mime, "video/"), p.PromptPDF == codecs.MediaPlaceholder:
 		return nil, false
 	case web:
@@ -115,7 +109,7 @@ func promptPart(m codecs.Media, p codecs.Profile) (part codecs.Raw, ok bool) {
 	case mime == codecs.PDFMIME && m.Data != "":
 		name := m.Name
 		if name == "" {
-			name = pdfName(m.URI)
+			name = codecs.PDFName(m.URI)
 		}
 		return inputFile(name, m.Data), true
 	}
@@ -140,10 +134,10 @@ func readMedia(v jsonx.Value) (codecs.Media, bool) {
 		if u == "" {
 			u = v.Path("image_url", "url").Str() // the chat form, which some clients send
 		}
-		if m, ok := parseDataURL(u); ok {
-			return m, true
+		if mime, data, ok := codecs.SplitDataURI(u); ok {
+			return codecs.Media{MIME: mime, Data: data}, true
 		}
-		m := codecs.Media{URI: u, MIME: guessMIME(u)}
+		m := codecs.Media{URI: u, MIME: codecs.LinkMIME(u)}
 		if !strings.HasPrefix(m.MIME, "image/") {
 			m.MIME = "image/*" // only the part's type tells that the URL is an image
 		}
@@ -151,10 +145,11 @@ func readMedia(v jsonx.Value) (codecs.Media, bool) {
 	case "input_file":
 		name := v.Get("filename").Str()
 		if u := v.Get("file_url").Str(); u != "" {
-			return codecs.Media{URI: u, Name: name, MIME: guessMIME(u)}, name == ""
+			return codecs.Media{URI: u, Name: name, MIME: codecs.LinkMIME(u)}, name == ""
 		}
 		data := v.Get("file_data").Str()
-		m, ok := parseDataURL(data)
+		mime, payload, ok := codecs.SplitDataURI(data)
+		m := codecs.Media{MIME: mime, Data: payload}
 		if !ok && data != "" && strings.HasSuffix(strings.ToLower(name), ".pdf") {
 			m, ok = codecs.Media{MIME: codecs.PDFMIME, Data: data}, true
 		}
@@ -162,74 +157,6 @@ func readMedia(v jsonx.Value) (codecs.Media, bool) {
 		return m, ok && m.MIME == codecs.PDFMIME
 	}
 	return codecs.Media{}, false
-}
-
-func parseDataURL(u string) (codecs.Media, bool) {
-	head, data, ok := strings.Cut(u, ",")
-	mime, base64 := strings.CutSuffix(strings.TrimPrefix(head, "data:"), ";base64")
-	if !ok || !base64 || !strings.HasPrefix(head, "data:") {
-		return codecs.Media{}, false
-	}
-	return codecs.Media{MIME: mime, Data: data}, true
-}
-
-// guessMIME reads an image or PDF type off the extension of a URL.
-func guessMIME(u string) string {
-	switch strings.ToLower(path.Ext(uriPath(u))) {
-	case ".pdf":
-		return codecs.PDFMIME
-	case ".png":
-		return "image/png"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	case ".gif":
-		return "image/gif"
-	case ".webp":
-		return "image/webp"
-	}
-	return ""
-}
-
-var uriScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
-
-// uriPath is the path of a hierarchical URI or of a relative reference, without
-// query and fragment; "" for an opaque URI such as urn:, data: or foo:bar.
-func uriPath(u string) string {
-	if scheme := uriScheme.FindString(u); scheme != "" {
-		u = u[len(scheme):]
-		if !strings.HasPrefix(u, "/") {
-			return ""
-		}
-	}
-	if i := strings.IndexAny(u, "?#"); i >= 0 {
-		u = u[:i]
-	}
-	if after, ok := strings.CutPrefix(u, "//"); ok {
-		_, rest, found := strings.Cut(after, "/")
-		if !found {
-			return ""
-		}
-		u = rest
-	}
-	return u
-}
-
-// pdfName is the filename of a PDF: the last segment of its URI's path,
-// percent-decoded, with .pdf appended; document.pdf where there is none.
-// Source: spec 1.4, row RN09.
-func pdfName(uri string) string {
-	p := uriPath(uri)
-	name := p[strings.LastIndexByte(p, '/')+1:]
-	if plain, err := url.PathUnescape(name); err == nil {
-		name = strings.ToValidUTF8(plain, "\uFFFD")
-	}
-	switch {
-	case name == "":
-		return "document.pdf"
-	case strings.HasSuffix(strings.ToLower(name), ".pdf"):
-		return name
-	}
-	return name + ".pdf"
 }
 
 // fileURI spells a filename as the last segment of a URI.

@@ -70,7 +70,7 @@ func blockKeys(extra codecs.Raw) codecs.Raw {
 }
 
 func messageExtra(extra codecs.Raw) codecs.Raw {
-	return rest(jsonx.Of(extra), textKeys...)
+	return codecs.Without(jsonx.Of(extra), textKeys...)
 }
 
 // flush writes the message that is open, if there is one.

@@ -25,7 +25,7 @@ func (c Codec) ParseRequest(path string, body []byte, _ codecs.Profile) (codecs.
 	}
 	var req codecs.Request
 	req.Model, _, _ = c.Match(path)
-	b := history{names: map[string]string{}}
+	b := history{names: map[string]string{}, rd: reader{profile: asText}}
 	var extra jsonx.Fields
 	hasExtra := false
 	for _, m := range root.Members() {
@@ -158,7 +158,7 @@ func (b *history) endTurn() {
 			b.names[p.Call.ID] = p.Call.Name
 		}
 	}
-	b.rd = reader{shellDone: b.rd.shellDone, warnings: b.rd.warnings}
+	b.rd = reader{profile: b.rd.profile, shellDone: b.rd.shellDone, warnings: b.rd.warnings}
 }
 
 func (b *history) item(v jsonx.Value, pointer string) {
@@ -224,7 +224,7 @@ func inputParts(v jsonx.Value) []codecs.Part {
 			continue
 		}
 		if m, ok := readMedia(block); ok {
-			extra := rest(block, "type", "image_url", "filename", "file_data", "file_url")
+			extra := codecs.Without(block, "type", "image_url", "filename", "file_data", "file_url")
 			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &m, Extra: extra})
 			continue
 		}

@@ -21,7 +21,7 @@ var (
 // RenderReply writes a response object as OpenAI sends it. Ids that the reply
 // lacks are made, the same for the same reply. A refusal becomes a refusal
 // block; an error a failed response.
-func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	w := writer{profile: p, reply: true, seed: codecs.Raw(r.ID + "\n" + r.Model + "\n" + r.Text())}
 	status, reason := renderFinish(r, &w)
 	refused, cited := false, lastText(r.Parts)
@@ -32,16 +32,16 @@ func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs
 			return nil, nil, fmt.Errorf("parts[%d]: a %s part without its %s", i, part.Kind, part.Kind)
 		case part.Kind == codecs.CallKind:
 			w.flush()
-			c := *part.Call
-			if c.ArgumentsErr != "" && reason == "max_output_tokens" && i == len(r.Parts)-1 {
-				c.Cut = true
+			call := *part.Call
+			if call.ArgumentsErr != "" && reason == "max_output_tokens" && i == len(r.Parts)-1 {
+				call.Cut = true
 			}
-			id := c.ID
+			id := call.ID
 			if id == "" {
 				id = codecs.MadeID(w.seed, calls, "call_", p.IDRule)
 			}
 			calls++
-			w.call(c, id)
+			w.call(call, id)
 		default:
 			refused = refused || part.Type == typeRefusal
 			if i == cited {
@@ -64,7 +64,8 @@ func (Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs
 		w.open.add("", codecs.Part{}, "output_text", true)
 		w.flush()
 	}
-	return envelope(r, &w, status, reason), w.warnings, nil
+	body := envelope(r, &w, status, reason)
+	return body, append(w.warnings, codecs.LostFinish(c, r, body, p)...), nil
 }
 
 // renderFinish picks status and incomplete reason.
@@ -83,15 +84,10 @@ func renderFinish(r codecs.Reply, w *writer) (status, reason string) {
 	switch r.Finish {
 	case codecs.FinishLength:
 		return "incomplete", "max_output_tokens"
-	case codecs.FinishContentFilter:
-		return "incomplete", "content_filter"
-	case codecs.FinishBlocked:
-		w.warn(codecs.WarnLossy, "finish blocked goes out as content_filter")
+	case codecs.FinishContentFilter, codecs.FinishBlocked: // the nearest word for a refused prompt
 		return "incomplete", "content_filter"
 	case codecs.FinishError:
 		return "failed", ""
-	case codecs.FinishPause, codecs.FinishMalformedCall:
-		w.warn(codecs.WarnLossy, "finish %s has no form in this dialect and goes out as completed", r.Finish)
 	}
 	return "completed", ""
 }

@@ -36,7 +36,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		return codecs.Reply{}, err
 	}
 	items := output.Items()
-	rd := reader{tag: thinkTag(p), shellDone: shellOutputs(items)}
+	rd := reader{profile: p, shellDone: shellOutputs(items)}
 	for i, item := range items {
 		rd.item(item, fmt.Sprintf("/output/%d", i))
 	}
@@ -45,7 +45,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	}
 	r := codecs.Reply{
 		ID: idText(root.Get("id")), Model: root.Get("model").Str(), Parts: rd.parts, FinishMessage: strings.Join(rd.refusals, ""),
-		Usage: readUsage(root.Get("usage")), Citations: rd.citations, Body: codecs.Raw(body), Warnings: rd.warnings,
+		Usage: readUsage(root.Get("usage")), Citations: rd.citations.List, Body: codecs.Raw(body), Warnings: rd.warnings,
 	}
 	finish(&r, root, rd)
 	if msg := readError(root); hasError(root) && msg.text != "" {
@@ -127,7 +127,7 @@ var finishes = map[string]string{
 func finish(r *codecs.Reply, root jsonx.Value, rd reader) {
 	status := root.Get("status").Str()
 	reason := root.Path("incomplete_details", "reason").Str()
-	calls := len(r.Calls())
+	calls := len(r.Calls()) > 0
 	raw := status
 	if status == "incomplete" && reason != "" {
 		raw = reason
@@ -141,7 +141,7 @@ func finish(r *codecs.Reply, root jsonx.Value, rd reader) {
 		cutUndecodable(r.Parts)
 	}
 	switch {
-	case limit && calls > 0 && rd.message == "completed": // TU20
+	case limit && calls && rd.message == "completed": // TU20
 		r.Finish = codecs.FinishStop
 		warn(codecs.WarnLimitHidden, "the response stopped at %s although its message is completed", reason)
 	case limit:
@@ -162,12 +162,10 @@ func finish(r *codecs.Reply, root jsonx.Value, rd reader) {
 			warn(codecs.WarnUnknownFinish, "no normal reason for status %q, reason %q", status, reason)
 		}
 	}
-	switch r.Finish {
-	case "", codecs.FinishStop, codecs.FinishContentFilter: // TC22, TU05, TU06
-		if calls > 0 {
-			r.Finish = codecs.FinishToolCalls
-		}
+	if calls && (r.Finish == "" || r.Finish == codecs.FinishContentFilter) { // spec 2.4, TU05
+		r.Finish = codecs.FinishStop
 	}
+	codecs.SettleFinish(r, r.Finish, "/status") // TC22, TU06
 	switch r.Finish {
 	case "", codecs.FinishStop, codecs.FinishToolCalls:
 		if rd.refusals != nil {

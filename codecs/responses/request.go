@@ -18,7 +18,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if req.Model != "" {
 		f.Str("model", req.Model)
 	}
-	w := writer{profile: p, ids: callIDs(req.Messages, p)}
+	w := writer{profile: p, ids: callIDs(req.Messages, p), emptied: map[callKey]codecs.ToolCall{}}
 	var system []string
 	for i, m := range req.Messages {
 		if m.Role == "system" && m.Native == nil {
@@ -152,9 +152,10 @@ type writer struct {
 	reply   bool // items of a response, complete with ids and status; else of a request
 	seed    codecs.Raw
 
-	ids      map[callKey]string // see callIDs
-	turn     int                // index of the last message that held calls
-	pending  []int              // calls of that turn without a result so far
+	ids      map[callKey]string          // see callIDs
+	emptied  map[callKey]codecs.ToolCall // calls that {} goes out for
+	turn     int                         // index of the last message that held calls
+	pending  []int                       // calls of that turn without a result so far
 	items    []codecs.Raw
 	open     openMessage
 	later    []codecs.Raw
@@ -178,7 +179,11 @@ func (w *writer) requestMessage(i int, m codecs.Message) error {
 	for j, part := range m.Parts {
 		if part.Kind == codecs.CallKind && part.Call != nil {
 			w.flush()
-			w.call(*part.Call, w.ids[callKey{i, keys[0]}])
+			key := callKey{i, keys[0]}
+			w.call(*part.Call, w.ids[key])
+			if w.empties(*part.Call) {
+				w.emptied[key] = *part.Call
+			}
 			w.pending, keys = append(w.pending, keys[0]), keys[1:]
 			continue
 		}
@@ -366,7 +371,7 @@ func (w *writer) call(c codecs.ToolCall, id string) {
 	switch {
 	case arguments == "" && !c.Cut && !w.reply: // some servers send "", none is known to need it back
 		arguments = "{}"
-	case c.ArgumentsErr != "" && !w.reply && w.profile.UndecodableEcho == codecs.UndecodableEmpty:
+	case w.empties(c):
 		arguments = "{}"
 		w.warn(codecs.WarnArgumentsEmptied, "call of %s goes out with {} in place of undecodable arguments", c.Name)
 	}
@@ -392,14 +397,23 @@ func (w *writer) call(c codecs.ToolCall, id string) {
 	w.items = append(w.items, f.Merge(c.Extra).Raw())
 }
 
+// empties tells whether {} goes out in place of the arguments of a call.
+func (w *writer) empties(c codecs.ToolCall) bool {
+	return c.ArgumentsErr != "" && !w.reply && w.profile.UndecodableEcho == codecs.UndecodableEmpty
+}
+
 // result writes a function_call_output. Its call is found by Pos in the turn
 // before it, else by its own id, else it is the next call without a result.
 func (w *writer) result(r codecs.ToolResult) error {
 	id := r.ID
 	take := func(match func(pos int, id string) bool) bool {
 		for i, pos := range w.pending {
-			if own := w.ids[callKey{w.turn, pos}]; match(pos, own) {
+			key := callKey{w.turn, pos}
+			if own := w.ids[key]; match(pos, own) {
 				id, w.pending = own, slices.Delete(w.pending, i, i+1)
+				if call, emptied := w.emptied[key]; emptied {
+					r = codecs.RefusedArguments(call, r)
+				}
 				return true
 			}
 		}
