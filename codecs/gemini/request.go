@@ -36,9 +36,9 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	}
 	var body jsonx.Fields
 	body.Set("contents", jsonx.List(e.contents...))
-	if len(e.system) > 0 {
+	if parts := e.systemParts(); len(parts) > 0 {
 		var si jsonx.Fields
-		body.Set("systemInstruction", si.Set("parts", jsonx.List(e.system...)).Raw())
+		body.Set("systemInstruction", si.Set("parts", jsonx.List(parts...)).Raw())
 	}
 	extra := jsonx.Of(req.Extra)
 	choice, withhold, ws := codecs.GateChoice(req.Choice, len(req.Tools)+len(req.ServerTools) > 0, p)
@@ -169,8 +169,7 @@ func (e *encoder) choice(body *jsonx.Fields, c codecs.Choice, declared bool) {
 type encoder struct {
 	profile  codecs.Profile
 	contents []codecs.Raw
-	system   []codecs.Raw // parts of systemInstruction
-	systems  int          // system messages so far
+	system   [][]string // texts of each system message
 	warnings []codecs.Warning
 
 	model    []codecs.Raw      // parts of the model content that is being built
@@ -227,8 +226,7 @@ func (e *encoder) native(raws []codecs.Raw) {
 	}
 }
 
-// addSystem keeps the parts of a single system message apart and joins those of
-// several by a blank line.
+// addSystem collects the texts of a system message.
 func (e *encoder) addSystem(m codecs.Message, pointer string) {
 	var texts []string
 	for j, p := range m.Parts {
@@ -246,22 +244,27 @@ func (e *encoder) addSystem(m codecs.Message, pointer string) {
 	if len(texts) == 0 {
 		return
 	}
-	e.systems++
-	if e.systems > 1 {
-		var old []string
-		for _, part := range e.system {
-			old = append(old, jsonx.Of(part).Get("text").Str())
+	e.system = append(e.system, texts)
+}
+
+// systemParts keeps the parts of a single system message apart and joins those
+// of several by a blank line.
+func (e *encoder) systemParts() []codecs.Raw {
+	if len(e.system) == 1 {
+		var parts []codecs.Raw
+		for _, t := range e.system[0] {
+			parts = append(parts, textPart(t))
 		}
-		joined := strings.Join(old, "")
-		if e.systems > 2 {
-			joined = old[0]
-		}
-		e.system = []codecs.Raw{textPart(joined + "\n\n" + strings.Join(texts, ""))}
-		return
+		return parts
 	}
-	for _, t := range texts {
-		e.system = append(e.system, textPart(t))
+	var messages []string
+	for _, texts := range e.system {
+		messages = append(messages, strings.Join(texts, ""))
 	}
+	if len(messages) == 0 {
+		return nil
+	}
+	return []codecs.Raw{textPart(strings.Join(messages, "\n\n"))}
 }
 
 func textPart(s string) codecs.Raw { return (&jsonx.Fields{}).Str("text", s).Raw() }
