@@ -23,6 +23,9 @@ func parseHTTPRR(file string, data []byte) ([]Exchange, error) {
 	}
 	var out []Exchange
 	for i := 0; offset < len(data); i++ {
+		if i >= mostExchanges {
+			return nil, fault("more than %d exchanges", mostExchanges)
+		}
 		line, _, ok := bytes.Cut(data[offset:], []byte("\n"))
 		var n1, n2 int
 		if _, err := fmt.Sscanf(string(line), "%d %d", &n1, &n2); !ok || err != nil || n1 < 0 || n2 < 0 {
@@ -44,6 +47,9 @@ func parseHTTPRR(file string, data []byte) ([]Exchange, error) {
 
 func readWire(request, response []byte) (Exchange, error) {
 	var x Exchange
+	if headSize(request) > mostHeader || headSize(response) > mostHeader {
+		return x, fmt.Errorf("a head of more than %s", size(mostHeader))
+	}
 	req, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(request)))
 	if err != nil {
 		return x, fmt.Errorf("the request cannot be read: %w", err)
@@ -68,4 +74,15 @@ func readWire(request, response []byte) (Exchange, error) {
 		return x, fmt.Errorf("the response's body cannot be read: %w", err)
 	}
 	return x, nil
+}
+
+// headSize is the size of what stands before the body of a message.
+func headSize(message []byte) int {
+	n := len(message)
+	for _, end := range []string{"\n\r\n", "\n\n"} {
+		if i := bytes.Index(message[:n], []byte(end)); i >= 0 {
+			n = i
+		}
+	}
+	return n
 }

@@ -58,7 +58,7 @@ type Origin struct {
 func LoadIndex(fsys fs.FS) (Index, error) {
 	const file = "index.json"
 	var ix Index
-	data, err := fs.ReadFile(fsys, file)
+	data, err := readFS(fsys, file, mostIndex)
 	if err != nil {
 		return ix, fmt.Errorf("%s: %w", file, err)
 	}
@@ -134,16 +134,17 @@ func Lint(fsys fs.FS) []Problem {
 			fault("/tape", "tapes/%s.yaml does not exist", e.Tape)
 		}
 	}
-	err = fs.WalkDir(fsys, "tapes", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Base(file) == "README.md" {
-			return err
+	_ = fs.WalkDir(fsys, "tapes", func(file string, d fs.DirEntry, err error) error {
+		if err != nil { // of one folder; the others still count
+			out = append(out, Problem{File: file, Text: err.Error()})
+			return fs.SkipDir
+		}
+		if d.IsDir() || path.Base(file) == "README.md" {
+			return nil
 		}
 		out = append(out, lintTape(fsys, file, listed)...)
 		return nil
 	})
-	if err != nil {
-		out = append(out, Problem{File: "tapes", Text: err.Error()})
-	}
 	return out
 }
 
@@ -192,7 +193,7 @@ func lintTape(fsys fs.FS, file string, listed map[string]bool) []Problem {
 	if !listed[name] {
 		out = append(out, Problem{File: file, Text: fmt.Sprintf("has no entry %q in index.json", name)})
 	}
-	data, err := fs.ReadFile(fsys, file)
+	data, err := readFS(fsys, file, MostTape)
 	if err != nil {
 		return append(out, Problem{File: file, Text: err.Error()})
 	}
@@ -203,8 +204,12 @@ func lintTape(fsys fs.FS, file string, listed map[string]bool) []Problem {
 	if len(t.Exchanges) == 0 {
 		out = append(out, Problem{File: file, Text: "holds no exchange"})
 	}
-	for _, f := range append(secrets.Find(data), secrets.FindPaths(data)...) {
-		out = append(out, Problem{File: file, Text: fmt.Sprintf("line %d looks like %s", 1+bytes.Count(data[:f.Offset], []byte("\n")), f.What)})
+	found := append(secrets.Find(data), secrets.FindPaths(data)...)
+	slices.SortStableFunc(found, func(a, b secrets.Finding) int { return a.Offset - b.Offset })
+	line, at := 1, 0
+	for _, f := range found {
+		line, at = line+bytes.Count(data[at:f.Offset], []byte("\n")), f.Offset
+		out = append(out, Problem{File: file, Text: fmt.Sprintf("line %d looks like %s", line, f.What)})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -27,6 +28,9 @@ type RecordConfig struct {
 // copy of each exchange. The client gets what the engine sent, unchanged. It is
 // safe for concurrent use; exchanges stand in the order of their responses.
 //
+// A response reaches the client when all of it was read, at most MostYAML bytes,
+// since a larger tape could not be read again.
+//
 // A secret that an engine repeats letter by letter over several events of a
 // stream cannot be recognised: look at what you record.
 type Recorder struct {
@@ -34,9 +38,10 @@ type Recorder struct {
 	scrub  scrubber
 	rec    *recorder.Recorder
 
-	mu   sync.Mutex
-	tape Tape
-	done bool
+	mu      sync.Mutex
+	tape    Tape
+	done    bool
+	stopErr error // of the first Stop
 }
 
 // NewRecorder starts a recording. Nothing is written before Stop.
@@ -46,12 +51,16 @@ func NewRecorder(config RecordConfig) (*Recorder, error) {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	if config.File != "" && !config.Overwrite {
-		if _, err := os.Stat(config.File); err == nil {
-			return nil, fmt.Errorf("record: %s exists; remove it or ask to overwrite it", config.File)
+		if _, err := os.Lstat(config.File); err == nil {
+			return nil, existsError(config.File)
 		}
 	}
 	name := strings.TrimSuffix(config.File, filepath.Ext(config.File))
-	rec, err := recorder.NewAsMode(name, recorder.ModeRecording, config.Transport)
+	next := config.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	rec, err := recorder.NewAsMode(name, recorder.ModeRecording, guard{next})
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
@@ -68,16 +77,34 @@ func NewRecorder(config RecordConfig) (*Recorder, error) {
 	return r, nil
 }
 
+func existsError(file string) error {
+	return fmt.Errorf("record: %s exists; remove it or ask to overwrite it", file)
+}
+
 // RoundTrip sends the request and records the exchange.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := readBody(req)
+	if err != nil {
+		return nil, fmt.Errorf("record: the request's body: %w", err)
+	}
 	r.mu.Lock()
 	done := r.done
 	r.mu.Unlock()
 	if done {
-		return nil, errors.New("record: the recording was stopped")
+		return nil, errStopped
+	}
+	if req.URL == nil {
+		return nil, errors.New("record: a request without a URL")
 	}
 	// go-vcr wraps the body and keeps the header map of what it is given.
 	out := req.Clone(req.Context())
+	if out.Header == nil {
+		out.Header = http.Header{}
+	}
+	out.Body, out.GetBody, out.ContentLength = http.NoBody, nil, int64(len(body))
+	if len(body) > 0 {
+		out.Body = io.NopCloser(bytes.NewReader(body))
+	}
 	// Without the header the transport asks for gzip itself and unpacks it, so
 	// that bodies can be scrubbed.
 	out.Header.Del("Accept-Encoding")
@@ -88,6 +115,60 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp.Request = req
 	resp.Header = resp.Header.Clone()
 	return resp, nil
+}
+
+var errStopped = errors.New("record: the recording was stopped")
+
+// guard gives go-vcr what it takes for granted of a transport: one that reads
+// all of the request's body, and not after it answered; a response that has a
+// body, which ends.
+type guard struct{ next http.RoundTripper }
+
+func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := readBody(req) // go-vcr keeps what is read here
+	if err != nil {
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	req.Body = http.NoBody
+	if len(body) > 0 {
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	}
+	resp, err := g.next.RoundTrip(req)
+	switch {
+	case err != nil:
+		return nil, err
+	case resp == nil:
+		return nil, errors.New("record: the transport gave neither a response nor an error")
+	}
+	if resp.Header == nil {
+		resp.Header = http.Header{}
+	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
+	}
+	resp.Body = &atMost{ReadCloser: resp.Body, left: MostYAML, err: fmt.Errorf("record: the response to %s is larger than %s", req.Method, size(MostYAML))}
+	return resp, nil
+}
+
+// atMost is a body that fails when it is larger than what is left.
+type atMost struct {
+	io.ReadCloser
+	left int
+	err  error
+}
+
+func (b *atMost) Read(p []byte) (int, error) {
+	if len(p) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if n > b.left {
+		return 0, b.err
+	}
+	b.left -= n
+	return n, err
 }
 
 // capture takes a scrubbed copy. It must not touch the interaction, which
@@ -102,36 +183,52 @@ func (r *Recorder) capture(i *cassette.Interaction) error {
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.done { // the tape is written; an exchange more must not be lost in silence
+		return errStopped
+	}
 	r.tape.Exchanges = append(r.tape.Exchanges, x)
 	return nil
 }
 
 // Stop ends the recording, writes the tape and returns it. A recording without
-// an exchange, or one that still holds a secret, is an error and writes nothing.
+// an exchange, one that still holds a secret, or one that is too large to be
+// read again is an error and writes nothing. A request that is on its way fails.
+// Stopping again gives the same outcome and writes nothing.
 func (r *Recorder) Stop() (Tape, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.done = true
+	if !r.done {
+		r.done = true
+		r.stopErr = r.stop()
+	}
+	return r.tape, r.stopErr
+}
+
+func (r *Recorder) stop() error {
 	if len(r.tape.Exchanges) == 0 {
-		return r.tape, errors.New("record: no exchange was recorded")
+		return errors.New("record: no exchange was recorded")
 	}
 	var b bytes.Buffer
 	if err := Write(&b, r.tape); err != nil {
-		return r.tape, err
+		return err
 	}
 	// The file is searched as it will be read: a secret may only come into
 	// being where two pieces meet.
 	if found := r.scrub.leaks(b.Bytes()); len(found) > 0 {
-		return Tape{Name: r.tape.Name}, fmt.Errorf("record: the tape still holds %s; nothing was written", strings.Join(found, ", "))
+		r.tape = Tape{Name: r.tape.Name}
+		return fmt.Errorf("record: the tape still holds %s; nothing was written", strings.Join(found, ", "))
 	}
 	if r.config.File == "" {
-		return r.tape, nil
+		return nil
 	}
-	return r.tape, writeFile(r.config.File, b.Bytes())
+	if _, err := Parse(r.config.File, b.Bytes()); err != nil {
+		return fmt.Errorf("record: nothing was written, since the tape could not be read again: %w", err)
+	}
+	return writeFile(r.config.File, b.Bytes(), r.config.Overwrite)
 }
 
 // writeFile writes all or nothing.
-func writeFile(file string, data []byte) error {
+func writeFile(file string, data []byte, overwrite bool) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
@@ -145,6 +242,9 @@ func writeFile(file string, data []byte) error {
 	}
 	if err == nil {
 		err = os.Chmod(part.Name(), 0o644)
+	}
+	if _, there := os.Lstat(file); err == nil && there == nil && !overwrite {
+		err = existsError(file) // it was made while the recording went on
 	}
 	if err == nil {
 		err = os.Rename(part.Name(), file)

@@ -6,14 +6,11 @@
 package cassettes
 
 import (
-	"bytes"
-	"compress/gzip"
 	"embed"
+	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"path"
 	"strings"
 )
@@ -79,7 +76,7 @@ func (e *TapeError) Unwrap() error { return e.Err }
 // form that Parse knows may stand in the file. The error is a *TapeError.
 func Read(fsys fs.FS, name string) (Tape, error) {
 	file := path.Join("tapes", strings.TrimSuffix(name, ".yaml")+".yaml")
-	data, err := fs.ReadFile(fsys, file)
+	data, err := readFS(fsys, file, MostTape)
 	if err != nil {
 		return Tape{}, missing(file, err)
 	}
@@ -88,15 +85,19 @@ func Read(fsys fs.FS, name string) (Tape, error) {
 	return t, err
 }
 
-// ReadFile reads the tape at a path of the file system. A file that gzip
-// compressed is unpacked first.
+// ReadFile reads the tape at a path of the file system, at most MostTape bytes
+// of a regular file. An httprr trace may be packed with gzip.
 func ReadFile(file string) (Tape, error) {
-	data, err := os.ReadFile(file)
+	data, err := ReadRegular(file, MostTape)
 	if err != nil {
 		return Tape{}, missing(file, err)
 	}
 	if compressed(data) {
-		if data, err = unpack(data); err != nil {
+		data, err = unpack(data)
+		switch {
+		case errors.Is(err, errPackedKind):
+			return Tape{}, &TapeError{File: file, Text: "is packed, and holds no httprr trace", Remedy: "unpack it with gunzip", Err: err}
+		case err != nil:
 			return Tape{}, &TapeError{File: file, Text: "cannot be unpacked: " + err.Error(), Remedy: "check it with gunzip -t", Err: err}
 		}
 		file = strings.TrimSuffix(file, ".gz")
@@ -104,32 +105,15 @@ func ReadFile(file string) (Tape, error) {
 	return Parse(file, data)
 }
 
-func compressed(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b }
-
-// mostUnpacked bounds what a compressed tape may unpack to, in bytes.
-const mostUnpacked = 256 << 20
-
-func unpack(data []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	out, err := io.ReadAll(io.LimitReader(r, mostUnpacked+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(out) > mostUnpacked {
-		return nil, fmt.Errorf("it unpacks to more than %d MiB", mostUnpacked>>20)
-	}
-	return out, nil
-}
-
 func missing(file string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return &TapeError{File: file, Text: strings.TrimPrefix(err.Error(), file+" "), Err: err}
+	}
 	return &TapeError{File: file, Text: "cannot be opened: " + err.Error(), Remedy: "check the name, or record the tape", Err: err}
 }
 
 // Parse reads a tape in any of the known forms: YAML of go-vcr version 1 to 4,
-// or the text of httprr. name is the file's name, for errors and Tape.Name. The
+// of at most MostYAML bytes and a million nodes, or the text of httprr. name is the file's name, for errors and Tape.Name. The
 // error is a *TapeError.
 func Parse(name string, data []byte) (Tape, error) {
 	t := Tape{Name: strings.TrimSuffix(path.Base(name), path.Ext(name))}

@@ -1,6 +1,7 @@
 package cassettes
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -15,6 +16,18 @@ import (
 // that are needed; what else a version writes is passed over.
 func parseVCR(file string, data []byte) ([]Exchange, error) {
 	r := vcrReader{file}
+	if len(data) > MostYAML {
+		return nil, &TapeError{File: file, Text: "is larger than " + size(MostYAML), Remedy: "split it, or keep it as an httprr trace"}
+	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return nil, &TapeError{File: file, Text: "is UTF-16", Remedy: "write it as UTF-8"} // where the marks are not counted
+	}
+	if n := nodesAtMost(data); n > mostNodes {
+		return nil, &TapeError{
+			File: file, Text: fmt.Sprintf("may hold %d nodes (lines, list items, commas and brackets); at most %d are read", n, mostNodes),
+			Remedy: "split it, or write its bodies as !!binary",
+		}
+	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
 		return nil, &TapeError{File: file, Text: "is no YAML: " + err.Error(), Remedy: "want a go-vcr tape or an httprr trace", Err: err}
@@ -35,6 +48,9 @@ func parseVCR(file string, data []byte) ([]Exchange, error) {
 	list := field(root, "interactions")
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return nil, r.fault(root, "has no list of interactions", "want a go-vcr tape or an httprr trace")
+	}
+	if n := len(list.Content); n > mostExchanges {
+		return nil, r.fault(list, fmt.Sprintf("has %d interactions; at most %d are read", n, mostExchanges), "split the tape")
 	}
 	var out []Exchange
 	for i, node := range list.Content {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -39,8 +37,9 @@ type Client struct {
 	Sleep      func(context.Context, time.Duration) error
 	Now        func() time.Time
 
-	mu    sync.Mutex
-	token string // what the key command printed
+	once  sync.Once
+	turn  chan struct{} // one key command at a time; waiting for it ends with the context
+	token string        // what the key command printed
 }
 
 // String names the engine and never shows the key.
@@ -129,7 +128,7 @@ func (c *Client) request(ctx context.Context, body []byte, stream bool, key stri
 	for k, v := range c.Headers {
 		req.Header.Set(k, v)
 	}
-	return req, nil
+	return req, c.checkHeaders(req.Header, key)
 }
 
 // Body returns a request body with the engine's edits and without the key.
@@ -187,96 +186,6 @@ func (c *Client) post(req *http.Request) (int, map[string][]string, []byte, erro
 		return resp.StatusCode, resp.Header, reply, fmt.Errorf("reading the answer (status %d): %w", resp.StatusCode, err)
 	}
 	return resp.StatusCode, resp.Header, reply, nil
-}
-
-// hide takes address and key out of an error; the cause stays for errors.Is.
-func (c *Client) hide(err error, u *url.URL, key string) error {
-	if err == nil {
-		return nil
-	}
-	cause := err
-	var ue *url.Error
-	if errors.As(err, &ue) {
-		cause = ue.Err
-	}
-	shown := *u
-	shown.User, shown.RawQuery = nil, ""
-	text := fmt.Sprintf("engine %s: POST %s: %v", c.Engine.Name, shown.String(), cause)
-	if key != "" {
-		text = strings.ReplaceAll(text, key, "REDACTED")
-		text = strings.ReplaceAll(text, url.QueryEscape(key), "REDACTED")
-	}
-	return &sendError{text: text, cause: cause}
-}
-
-type sendError struct {
-	text  string
-	cause error
-}
-
-func (e *sendError) Error() string { return e.text }
-
-// Is passes on what the cause is without showing its text.
-func (e *sendError) Is(target error) bool { return errors.Is(e.cause, target) }
-
-// key finds the key of a request.
-func (c *Client) key(ctx context.Context) (string, error) {
-	if c.Engine.Auth == "none" {
-		return "", nil
-	}
-	if k := strings.TrimSpace(c.Key); k != "" {
-		return k, nil
-	}
-	command := c.Command
-	if len(command) == 0 && c.Engine.Auth == "command" {
-		command = c.Engine.Command
-	}
-	if len(command) > 0 {
-		return c.commandKey(ctx, command)
-	}
-	if c.Engine.KeyOptional {
-		return "", nil
-	}
-	if len(c.Engine.Keys) == 0 {
-		return "", fmt.Errorf("engine %s needs a key: give it with --key-env NAME or --key-command CMD (Client.Key)", c.Engine.Name)
-	}
-	return "", fmt.Errorf("engine %s needs a key: set %s, or give it with --key-env NAME or --key-command CMD (Client.Key)",
-		c.Engine.Name, strings.Join(c.Engine.Keys, " or "))
-}
-
-// commandKey runs the key command once and keeps what it printed; a failure is
-// not kept.
-func (c *Client) commandKey(ctx context.Context, command []string) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.token != "" {
-		return c.token, nil
-	}
-	token, err := run(ctx, command)
-	if err == nil && token == "" {
-		err = errors.New("it printed nothing")
-	}
-	if err != nil {
-		return "", fmt.Errorf("engine %s: the key command %s failed: %w", c.Engine.Name, command[0], err)
-	}
-	c.token = token
-	return token, nil
-}
-
-// run returns the trimmed output of a command. Neither its output nor what it
-// wrote to stderr gets into an error: both may hold secrets.
-func run(ctx context.Context, command []string) (string, error) {
-	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stdout = &out
-	if err := cmd.Run(); err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return "", fmt.Errorf("exit status %d", exit.ExitCode())
-		}
-		return "", fmt.Errorf("it cannot be run: %w", err)
-	}
-	return strings.TrimSpace(out.String()), nil
 }
 
 // reset tells whether the connection broke under the request.

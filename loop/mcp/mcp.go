@@ -13,9 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -44,15 +45,18 @@ func InProcess(ctx context.Context, name string, s *server.MCPServer) (*Server, 
 
 // Stdio starts a command and connects to it over its standard input and output.
 // env is added to the environment of this process (KEY=value). The child ends
-// with Close, not with ctx, which only bounds the handshake.
+// with Close, not with ctx, which only bounds the handshake. Its standard error
+// is not read. A line of more than MaxAnswer bytes ends connection and child.
 func Stdio(ctx context.Context, name, command string, args, env []string) (*Server, error) {
-	return connect(ctx, name, &tapStdio{transport.NewStdio(command, env, args...)})
+	return connect(ctx, name, &tapStdio{newStdio(command, args, env)})
 }
 
 // HTTP connects to a server over streamable HTTP. header is sent with every
 // request and may be nil.
 func HTTP(ctx context.Context, name, url string, header map[string]string) (*Server, error) {
-	t, err := transport.NewStreamableHTTP(url, transport.WithHTTPHeaders(header))
+	t, err := transport.NewStreamableHTTP(url, transport.WithHTTPHeaders(header),
+		transport.WithHTTPBasicClient(&http.Client{Transport: guard{http.DefaultTransport}}),
+		transport.WithHTTPLogger(slog.New(slog.DiscardHandler))) // a library writes no log
 	if err != nil {
 		return nil, fmt.Errorf("MCP server %s: %w", name, err)
 	}
@@ -68,18 +72,38 @@ func Connect(ctx context.Context, name string, t transport.Interface) (*Server, 
 
 func connect(ctx context.Context, name string, t transport.Interface) (*Server, error) {
 	s := &Server{name: name, client: client.NewClient(t)}
-	// A child process must not die with a context that bounds the handshake.
-	if err := s.client.Start(context.WithoutCancel(ctx)); err != nil {
-		return nil, fmt.Errorf("MCP server %s: start: %w", name, err)
+	step := "start"
+	_, err := await(ctx, func() (struct{}, error) {
+		// A child process must not die with a context that bounds the handshake.
+		if err := s.client.Start(context.WithoutCancel(ctx)); err != nil {
+			return struct{}{}, &startError{err}
+		}
+		var hello mcp.InitializeRequest
+		hello.Params.ClientInfo = mcp.Implementation{Name: "conform", Version: "1"}
+		_, err := s.client.Initialize(ctx, hello)
+		return struct{}{}, err
+	})
+	if err == nil {
+		return s, nil
 	}
-	var hello mcp.InitializeRequest
-	hello.Params.ClientInfo = mcp.Implementation{Name: "conform", Version: "1"}
-	if _, err := s.client.Initialize(ctx, hello); err != nil {
-		_ = s.Close()
-		return nil, fmt.Errorf("MCP server %s: initialize: %w", name, err)
+	var failed *startError
+	if !errors.As(err, &failed) {
+		step = "initialize"
+		if child, ok := t.(*tapStdio); ok {
+			_ = child.abort() // who gave up does not wait for it to end by itself
+		} else {
+			go s.Close() // which may ask the server
+		}
 	}
-	return s, nil
+	return nil, fmt.Errorf("MCP server %s: %s: %w", name, step, err)
 }
+
+// startError is that of a transport that does not start.
+type startError struct{ err error }
+
+func (e *startError) Error() string { return e.err.Error() }
+
+func (e *startError) Unwrap() error { return e.err }
 
 // Name returns the name that the server was connected under.
 func (s *Server) Name() string { return s.name }
@@ -89,22 +113,29 @@ func (s *Server) Name() string { return s.name }
 // loop to warn about.
 func (s *Server) ListTools(ctx context.Context) ([]codecs.Tool, error) {
 	ctx, tap := withTap(ctx)
-	_, err := s.client.ListTools(ctx, mcp.ListToolsRequest{})
-	if err != nil {
-		return nil, fmt.Errorf("tools/list: %w", ending(ctx, tap, err))
-	}
-	var out []codecs.Tool
-	for i, page := range tap.results() {
-		tools, err := readList(page)
-		if err != nil {
-			return nil, fmt.Errorf("tools/list: page %d: %w", i+1, err)
+	tools, err := await(ctx, func() ([]codecs.Tool, error) {
+		if _, err := s.client.ListTools(ctx, mcp.ListToolsRequest{}); err != nil {
+			return nil, ending(ctx, tap, err)
 		}
-		out = append(out, tools...)
+		var out []codecs.Tool
+		for i, page := range tap.results() {
+			tools, err := readList(page)
+			if err != nil {
+				return nil, fmt.Errorf("page %d: %w", i+1, err)
+			}
+			out = append(out, tools...)
+		}
+		return out, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tools/list: %w", err)
 	}
-	return out, nil
+	return tools, nil
 }
 
-// CallTool runs a tool. A JSON-RPC error of the server is an *RPCError. The
+// CallTool runs a tool. A JSON-RPC error of the server is an *RPCError, an answer
+// that cannot be read an *AnswerError. It returns when ctx ends, whatever the
+// server does. The
 // arguments go out as they are spelled, apart from white space and the escapes
 // of strings.
 func (s *Server) CallTool(ctx context.Context, name string, arguments codecs.Raw) (codecs.ToolResult, error) {
@@ -114,30 +145,36 @@ func (s *Server) CallTool(ctx context.Context, name string, arguments codecs.Raw
 		req.Params.Arguments = json.RawMessage(arguments)
 	}
 	ctx, tap := withTap(ctx)
-	_, err := s.client.CallTool(ctx, req)
-	// The client also fails on a result that its types do not know. What came
-	// counts, unless it asks for more input, which this client cannot give.
-	if raws := tap.results(); len(raws) > 0 {
-		last := raws[len(raws)-1]
-		if kind := jsonx.Of(last).Get("resultType").Str(); kind == "" || kind == "complete" {
-			return readResult(last)
+	return await(ctx, func() (codecs.ToolResult, error) {
+		_, err := s.client.CallTool(ctx, req)
+		// The client also fails on a result that its types do not know. What came
+		// counts, unless it asks for more input, which this client cannot give.
+		if raws := tap.results(); len(raws) > 0 {
+			last := raws[len(raws)-1]
+			if complete(jsonx.Of(last).Get("resultType")) {
+				return readResult(last)
+			}
+			if err == nil {
+				err = errors.New("the server asks for input that this client cannot give")
+			}
 		}
 		if err == nil {
-			err = errors.New("the server asks for input that this client cannot give")
+			err = errors.New("the answer holds no result")
 		}
-	}
-	if err == nil {
-		err = errors.New("the answer holds no result")
-	}
-	return codecs.ToolResult{}, ending(ctx, tap, err)
+		return codecs.ToolResult{}, ending(ctx, tap, err)
+	})
 }
 
 // ending makes an error of the client plain: what the server answered is told in
-// the server's words, and the end of the context is visible, which some
+// the server's words, an answer that cannot be read is an *AnswerError, and the end of the context is visible, which some
 // transports only spell.
 func ending(ctx context.Context, t *tap, err error) error {
-	if rpc := t.failure(); rpc != nil && ctx.Err() == nil {
-		return rpc
+	if fault := t.failure(); fault != nil && ctx.Err() == nil {
+		return fault
+	}
+	var unread *AnswerError
+	if errors.As(err, &unread) && ctx.Err() == nil {
+		return unread
 	}
 	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
 		return err
@@ -149,9 +186,8 @@ func ending(ctx context.Context, t *tap, err error) error {
 // gone already is no error.
 func (s *Server) Close() error {
 	err := s.client.Close()
-	var exit *exec.ExitError
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe) ||
-		errors.As(err, &exit) || (err != nil && strings.Contains(err.Error(), "broken pipe")) {
+	var exit *exec.ExitError // of a transport that came from outside
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe) || errors.As(err, &exit) {
 		return nil
 	}
 	return err
@@ -184,11 +220,13 @@ func (d direct) ListTools(context.Context) ([]codecs.Tool, error) {
 }
 
 func (d direct) CallTool(ctx context.Context, name string, arguments codecs.Raw) (codecs.ToolResult, error) {
-	result, err := d.raw.CallTool(ctx, name, arguments)
-	if err != nil {
-		return codecs.ToolResult{}, err
-	}
-	return readResult(result)
+	return await(ctx, func() (codecs.ToolResult, error) {
+		result, err := d.raw.CallTool(ctx, name, arguments)
+		if err != nil {
+			return codecs.ToolResult{}, err
+		}
+		return readResult(result)
+	})
 }
 
 // readList reads one MCP tools/list result.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -14,10 +15,15 @@ import (
 // tap collects the raw results of the requests that are sent under one context:
 // the pages of a list, the rounds of a call.
 type tap struct {
-	mu  sync.Mutex
-	raw []json.RawMessage
-	err *RPCError // the last JSON-RPC error
+	mu    sync.Mutex
+	raw   []json.RawMessage
+	size  int       // of raw
+	err   *RPCError // the last JSON-RPC error
+	fault error     // why an answer cannot be read
 }
+
+// mostResults bounds the pages of a list, and the rounds of a call.
+const mostResults = 1000
 
 // RPCError is a JSON-RPC error that the server answered with. Its text is the
 // server's own.
@@ -41,10 +47,27 @@ func (t *tap) results() []json.RawMessage {
 	return t.raw
 }
 
-func (t *tap) failure() *RPCError {
+// fail notes why an answer cannot be read. t may be nil.
+func (t *tap) fail(err error) {
+	if t == nil {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.err
+	t.fault = err
+}
+
+// failure is what the server did wrong, nil for nothing.
+func (t *tap) failure() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.fault != nil:
+		return t.fault
+	case t.err != nil:
+		return t.err
+	}
+	return nil
 }
 
 // keep records the result of a tool request before the client reads it.
@@ -63,27 +86,76 @@ func keep(ctx context.Context, req transport.JSONRPCRequest, resp *transport.JSO
 		return resp, nil
 	}
 	switch req.Method {
-	case string(mcp.MethodToolsList):
-		t.add(resp.Result)
-		// A page that the client's types do not know must not end the listing:
-		// the client gets a page without tools, so that it follows the cursor.
-		if json.Unmarshal(resp.Result, &mcp.ListToolsResult{}) != nil && jsonx.Check(resp.Result) == nil {
-			var page jsonx.Fields
-			page.Set("tools", jsonx.List()).Set("nextCursor", jsonx.Of(resp.Result).Get("nextCursor").Raw())
-			with := *resp
-			with.Result = page.Raw()
-			return &with, nil
-		}
-	case string(mcp.MethodToolsCall):
-		t.add(resp.Result)
+	case string(mcp.MethodToolsList), string(mcp.MethodToolsCall):
+	default:
+		return resp, nil
 	}
-	return resp, err
+	if err := t.add(resp.Result); err != nil {
+		return nil, err
+	}
+	with := *resp
+	if req.Method == string(mcp.MethodToolsList) {
+		with.Result = pageFor(resp.Result)
+	} else {
+		with.Result = resultFor(resp.Result)
+	}
+	return &with, nil
 }
 
-func (t *tap) add(raw json.RawMessage) {
+// pageFor is what the client gets of a page. One that its types do not know must
+// not end the listing, and one with a tool that it leaves out is not for the log
+// of the process: the client gets the tools that it can use, and the cursor.
+func pageFor(raw json.RawMessage) json.RawMessage {
+	if jsonx.Check(raw) != nil {
+		return raw
+	}
+	var typed mcp.ListToolsResult
+	err := json.Unmarshal(raw, &typed)
+	var tools []jsonx.Raw
+	items := jsonx.Of(raw).Get("tools").Items()
+	if err == nil && len(items) == len(typed.Tools) {
+		for i := range typed.Tools {
+			if mcp.ValidateParamHeaderAnnotations(&typed.Tools[i]) == nil {
+				tools = append(tools, items[i].Raw())
+			}
+		}
+		if len(tools) == len(items) {
+			return raw
+		}
+	}
+	var page jsonx.Fields
+	return page.Set("tools", jsonx.List(tools...)).Set("nextCursor", jsonx.Of(raw).Get("nextCursor").Raw()).Raw()
+}
+
+// resultFor is what the client gets of a result: that there is one. Its content
+// is read off the tap, and reading it twice would hold up who cancels. A result
+// that asks for input is for the client.
+func resultFor(raw json.RawMessage) json.RawMessage {
+	if jsonx.Check(raw) != nil {
+		return raw
+	}
+	kind := jsonx.Of(raw).Get("resultType")
+	if !complete(kind) {
+		return raw
+	}
+	var f jsonx.Fields
+	return f.Set("resultType", kind.Raw()).Set("content", jsonx.List()).Raw()
+}
+
+// complete tells whether a result of that type is the last.
+func complete(kind jsonx.Value) bool { return kind.Str() == "" || kind.Str() == "complete" }
+
+func (t *tap) add(raw json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.size += len(raw); t.size > MaxAnswer {
+		return errTooLarge
+	}
+	if len(t.raw) == mostResults {
+		return &AnswerError{fmt.Sprintf("it has more than %d pages", mostResults)}
+	}
 	t.raw = append(t.raw, append(json.RawMessage(nil), raw...))
+	return nil
 }
 
 // The taps embed the transports themselves, since the client asks each for
@@ -96,17 +168,17 @@ func (t *tapInProcess) SendRequest(ctx context.Context, req transport.JSONRPCReq
 	return keep(ctx, req, resp, err)
 }
 
-type tapStdio struct{ *transport.Stdio }
+type tapStdio struct{ *stdio }
 
 func (t *tapStdio) SendRequest(ctx context.Context, req transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	resp, err := t.Stdio.SendRequest(ctx, req)
+	resp, err := t.stdio.SendRequest(ctx, req)
 	return keep(ctx, req, resp, err)
 }
 
 type tapHTTP struct{ *transport.StreamableHTTP }
 
 func (t *tapHTTP) SendRequest(ctx context.Context, req transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	resp, err := t.StreamableHTTP.SendRequest(ctx, req)
+	resp, err := t.StreamableHTTP.SendRequest(withID(ctx, req), req)
 	return keep(ctx, req, resp, err)
 }
 
