@@ -2,6 +2,7 @@ package codecs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/internal/jsonx"
@@ -31,6 +32,11 @@ func ParseNeutralRequest(raw []byte) (Request, []Warning, error) {
 		req.Messages = append(req.Messages, Message{Role: "system", Parts: []Part{{Kind: Text, Text: s}}})
 	}
 	for i, m := range v.Get("messages").Items() {
+		for _, k := range m.Members() {
+			if !slices.Contains(messageKeys, k.Key) {
+				warnings = append(warnings, Warnf(WarnUnknownKey, fmt.Sprintf("/messages/%d/%s", i, jsonx.Token(k.Key)), "a message has no key %.80q; it is not read: calls and results go into parts", k.Key))
+			}
+		}
 		msg, err := parseNeutralMessage(m)
 		if err != nil {
 			return Request{}, nil, fmt.Errorf("request: messages[%d]: %w", i, err)
@@ -72,6 +78,14 @@ func ParseNeutralRequest(raw []byte) (Request, []Warning, error) {
 		req.Extra = e.Raw()
 	}
 	return req, warnings, nil
+}
+
+// messageKeys are the keys of a neutral message.
+var messageKeys = []string{"role", "content", "parts", "native"}
+
+// ResultKeys are the keys that a neutral result is read from.
+func ResultKeys() []string {
+	return []string{"pos", "id", "call_id", "tool_call_id", "tool_use_id", "name", "content", "isError", "is_error", "structuredContent", "_meta"}
 }
 
 // checkNeutralRequest refuses values of a wrong kind, which would be read as
@@ -248,8 +262,10 @@ func parseNeutralResult(v jsonx.Value) (ToolResult, error) {
 		return ToolResult{}, fmt.Errorf("want an object, got %s", v.Kind())
 	}
 	r := ToolResult{Pos: -1, ID: v.Get("id").Str(), Name: v.Get("name").Str()}
-	if r.ID == "" {
-		r.ID = v.Get("call_id").Str()
+	for _, key := range []string{"call_id", "tool_call_id", "tool_use_id"} { // as the wires spell it
+		if r.ID == "" {
+			r.ID = v.Get(key).Str()
+		}
 	}
 	if pos := v.Get("pos"); pos.Defined() {
 		n, ok := pos.Int()

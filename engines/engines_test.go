@@ -384,7 +384,7 @@ func TestKeyVariables(t *testing.T) {
 	}
 	for _, e := range load(t).All() {
 		if e.Auth != "none" && (len(e.Keys) < 2 || !strings.HasPrefix(e.Keys[len(e.Keys)-1], "LANGERTHA_")) {
-			t.Errorf("%s: keys %q", e.Name, e.Keys)
+			t.Errorf("%s: keys %q; want the provider's usual variable, then LANGERTHA_<NAME>_API_KEY as the source documents have it (docs/engines.md)", e.Name, e.Keys)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (t *text) section(i, from, to int) int {
 		t.row(r, from, to)
 	}
 	for _, as := range order {
-		t.wrap(pad("  = "+as, nameWidth), pad("", nameWidth), strings.Join(folded[as], ", "))
+		t.wrap(pad("  = as "+as, nameWidth), pad("", nameWidth), strings.Join(folded[as], ", "))
 	}
 	return i
 }
@@ -243,6 +243,7 @@ func (t *text) legend() {
 		{"D pass on a documented tape", "✗ fail"},
 		{"✓ pass on a rendered conversation", "= as another row: same profile, no tape of its own"},
 		{"- does not apply", "? not run    ! error of the harness"},
+		{"rec doc syn =", "cells on recorded, documented, rendered data; as another row"},
 	} {
 		if t.width < 90 { // the longest line does not fit
 			t.line("%s\n%s", pair[0], pair[1])

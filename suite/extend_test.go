@@ -145,6 +145,23 @@ func TestEveryCheckIsJudged(t *testing.T) {
 	}
 }
 
+// TestTapeOfAnotherModel: with a model asked for, a tape of another one is no
+// evidence; without one, the cell names the model of its tape.
+func TestTapeOfAnotherModel(t *testing.T) {
+	r := newRunner(t)
+	sel := suite.Selection{Engines: []string{"deepseek"}, Scenarios: []string{"reasoning/echo"}, Model: "deepseek-chat"}
+	doc, err := r.Run(context.Background(), sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := doc.Rows[0].Cells[0]; c.Tape != "" || c.Origin != results.Synthetic {
+		t.Errorf("deepseek-chat rests on %s (%s)", c.Tape, c.Origin)
+	}
+	if c := runCell(t, r, "ollama", "basic/one-call"); c.Model != "scripted" || c.Tape == "" {
+		t.Errorf("the cell does not name the model of its tape: %+v", c)
+	}
+}
+
 // TestSelection tells what is run, and what a wrong name is answered with.
 func TestSelection(t *testing.T) {
 	r := newRunner(t)

@@ -70,7 +70,7 @@ func (r Runner) Run(ctx context.Context, sel Selection) (results.Document, error
 			if err := ctx.Err(); err != nil {
 				return results.Document{}, err
 			}
-			out.Cells = append(out.Cells, r.cell(ctx, row.Resolved, s, out.SameAs))
+			out.Cells = append(out.Cells, r.cell(ctx, row.Resolved, s, out.SameAs, sel.Model))
 		}
 		doc.Rows = append(doc.Rows, out)
 	}
@@ -172,8 +172,9 @@ func glob(pattern, s string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// cell runs one scenario against one row, or says why not.
-func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scenario, sameAs string) (out results.Cell) {
+// cell runs one scenario against one row, or says why not. model is the one that
+// was asked for, "" when none was: a tape of another model says nothing about it.
+func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scenario, sameAs, model string) (out results.Cell) {
 	out = results.Cell{Scenario: s.ID, Checks: []results.Check{}}
 	defer func() {
 		if p := recover(); p != nil {
@@ -189,6 +190,7 @@ func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scena
 		return out
 	}
 	entry, taped := r.Tapes.Find(res.Engine.Name, s.ID)
+	taped = taped && (model == "" || entry.Model == model)
 	if !taped && sameAs != "" {
 		out.Verdict, out.Reason = results.Same, "same effective profile as "+sameAs
 		return out
@@ -201,6 +203,9 @@ func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scena
 	p := play{runner: r, resolved: res, codec: c, scenario: s.Bind(1)}
 	if taped {
 		out.Tape = entry.Tape
+		if entry.Model != res.Model {
+			out.Model = entry.Model
+		}
 		out.Origin = results.Origin(entry.Origin.Kind)
 		err = p.useTape(r.Tapes, entry)
 	} else {

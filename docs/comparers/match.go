@@ -74,6 +74,6 @@ func match(w, g want) (bad []string) {
 func main() {
 	for in, p := json.NewDecoder(os.Stdin), map[string]want{}; in.Decode(&p) == nil; p = map[string]want{} {
 		bad := match(p["want"], p["got"])
-		json.NewEncoder(os.Stdout).Encode(map[string]any{"matches": len(bad) == 0, "mismatch": bad})
+		json.NewEncoder(os.Stdout).Encode(map[string]any{"matches": len(bad) == 0, "mismatch": append([]string{}, bad...)})
 	}
 }

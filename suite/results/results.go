@@ -80,6 +80,7 @@ type Cell struct {
 	Verdict   Verdict `json:"verdict"`
 	Origin    Origin  `json:"origin,omitempty"` // empty when nothing was run
 	Tape      string  `json:"tape,omitempty"`
+	Model     string  `json:"model,omitempty"`  // of the tape, where it is not the row's
 	Reason    string  `json:"reason,omitempty"` // why it is n/a, not run, degraded, the same or in error
 	Class     string  `json:"class,omitempty"`  // which of the accepted ends was seen
 	Exchanges int     `json:"exchanges"`        // requests that were sent
