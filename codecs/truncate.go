@@ -82,7 +82,8 @@ func Truncate(r Reply, tools []Tool, maxTokens int, rule Rule) (kept Reply, drop
 // reason, or under Safe the token count.
 func LimitHit(r Reply, maxTokens int, rule Rule) (reason string, hit bool) {
 	if r.Finish == FinishLength {
-		if r.RawFinish == "" {
+		switch r.RawFinish {
+		case "", "max_output_tokens": // the source documents name the limit of Responses length
 			return FinishLength, true
 		}
 		return r.RawFinish, true

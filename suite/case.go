@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +28,10 @@ func CaseTarget(c fixtures.Case, catalog *engines.Catalog) (codecs.Full, codecs.
 		profile = en.Resolve(c.Model).Profile
 	}
 	if len(c.Profile) > 0 {
-		if err := json.Unmarshal(c.Profile, &profile); err != nil {
+		// Strictly: a misspelt field would test nothing.
+		dec := json.NewDecoder(bytes.NewReader(c.Profile))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&profile); err != nil {
 			return nil, profile, fmt.Errorf("%s: profile: %w", c.ID, err)
 		}
 	}

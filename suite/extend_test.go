@@ -149,7 +149,7 @@ func TestEveryCheckIsJudged(t *testing.T) {
 // evidence; without one, the cell names the model of its tape.
 func TestTapeOfAnotherModel(t *testing.T) {
 	r := newRunner(t)
-	sel := suite.Selection{Engines: []string{"deepseek"}, Scenarios: []string{"reasoning/echo"}, Model: "deepseek-chat"}
+	sel := suite.Selection{Engines: []string{"deepseek"}, Scenarios: []string{"basic/parallel-calls"}, Model: "deepseek-chat"}
 	doc, err := r.Run(context.Background(), sel)
 	if err != nil {
 		t.Fatal(err)

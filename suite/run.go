@@ -105,7 +105,12 @@ func (r Runner) plan(sel Selection) ([]row, []fixtures.Scenario, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		rows = append(rows, row{Resolved: res, key: string(res.Dialect) + string(profile)})
+		// What the entry does to a body is part of what is sent.
+		edits, err := jsonx.Marshal([]any{res.Engine.BodySet, res.Engine.BodyRemove})
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, row{Resolved: res, key: string(res.Dialect) + string(profile) + string(edits)})
 	}
 	if len(rows) == 0 {
 		return nil, nil, fmt.Errorf("no engine speaks the dialects %s among %s", strings.Join(sel.Dialects, ", "), strings.Join(sel.Engines, ", "))
@@ -189,6 +194,10 @@ func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scena
 		out.Verdict, out.Reason = results.NA, "this engine takes no server tools"
 		return out
 	}
+	if streamOnly(res.Engine) {
+		out.Verdict, out.Reason = results.NA, "this engine answers as a stream only, and streams are not run yet"
+		return out
+	}
 	entry, taped := r.Tapes.Find(res.Engine.Name, s.ID)
 	taped = taped && (model == "" || entry.Model == model)
 	if !taped && sameAs != "" {
@@ -223,4 +232,15 @@ func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scena
 	p.run(ctx)
 	p.judge(&out)
 	return out
+}
+
+// streamOnly tells whether the entry of an engine asks for a stream on every
+// request.
+func streamOnly(e engines.Engine) bool {
+	for _, set := range e.BodySet {
+		if set.Pointer == "/stream" && string(set.Value) == "true" {
+			return true
+		}
+	}
+	return false
 }

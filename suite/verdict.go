@@ -32,6 +32,22 @@ func (p *play) judge(cell *results.Cell) {
 	}
 	slices.SortStableFunc(cell.Checks, func(a, b results.Check) int { return order[a.ID] - order[b.ID] })
 	settle(cell)
+	if cell.Verdict == results.Pass && p.player == nil && p.pointless(cell) {
+		cell.Verdict, cell.Origin, cell.Tape, cell.Model = results.NA, "", "", ""
+		cell.Reason = "nothing that the scenario is about applies to this engine: " + strings.Join(p.scenario.Rules, ", ")
+	}
+}
+
+// pointless tells whether every rule that the scenario is about had nothing to
+// judge at this row: the loop completed, but the cell would say more than it shows.
+func (p *play) pointless(cell *results.Cell) bool {
+	for _, id := range p.scenario.Rules {
+		at := slices.IndexFunc(cell.Checks, func(c results.Check) bool { return c.ID == id })
+		if at < 0 || cell.Checks[at].Verdict != results.NA {
+			return false
+		}
+	}
+	return len(p.scenario.Rules) > 0
 }
 
 // settle derives the verdict of a cell from its checks. A duty of the engine

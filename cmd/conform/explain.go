@@ -214,7 +214,11 @@ func explainEngine(w io.Writer, en engines.Engine, model string) error {
 	}
 	fmt.Fprintln(w, "\nFacts, with the default model:")
 	for _, f := range en.Facts.List() {
-		fmt.Fprintf(w, "  %-16s %-22s %s, %s\n", f.Name, f.Fact.Value, f.Fact.Origin.Kind, f.Fact.Origin.Ref)
+		kind := f.Fact.Origin.Kind + ", "
+		if f.Fact.Value == "unknown" {
+			kind = ""
+		}
+		fmt.Fprintf(w, "  %-16s %-22s %s%s\n", f.Name, f.Fact.Value, kind, f.Fact.Origin.Ref)
 	}
 	for _, n := range en.Notes {
 		fmt.Fprintf(w, "\nNote: %s (%s, %s)\n", n.Text, n.Origin.Kind, n.Origin.Ref)

@@ -128,12 +128,16 @@ func engineFacts(catalog *engines.Catalog) listing {
 	l := listing{head: []string{"ENGINE", "FACT", "VALUE", "ORIGIN", "CONFIRMED BY", "SOURCE"}}
 	for _, en := range catalog.All() {
 		for _, f := range en.Facts.List() {
-			confirmed := ""
-			if c := f.Fact.Origin.ConfirmedBy; c != nil && c.Count > 0 {
-				confirmed = fmt.Sprint(c.Count)
+			o := f.Fact.Origin
+			kind, confirmed := o.Kind, ""
+			if c := o.ConfirmedBy; c != nil && c.Count > 0 {
+				confirmed = fmt.Sprintf("%d recorded", c.Count)
 			}
-			l.add(map[string]any{"engine": en.Name, "dialect": en.Dialect, "fact": f.Name, "value": f.Fact.Value, "origin": f.Fact.Origin},
-				en.Name, f.Name, f.Fact.Value, f.Fact.Origin.Kind, confirmed, f.Fact.Origin.Ref)
+			if f.Fact.Value == "unknown" { // where it was looked for is no origin
+				kind = "-"
+			}
+			l.add(map[string]any{"engine": en.Name, "dialect": en.Dialect, "fact": f.Name, "value": f.Fact.Value, "origin": kind, "source": o},
+				en.Name, f.Name, f.Fact.Value, kind, confirmed, o.Ref)
 		}
 	}
 	return l

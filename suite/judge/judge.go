@@ -202,6 +202,9 @@ func replyDifference(want, got codecs.Reply) string {
 			return fmt.Sprintf("arguments of call %d are %s instead of %s", i, g[i].ArgumentsText, w[i].Arguments)
 		}
 	}
+	if w, g := strings.TrimSpace(want.Reasoning()), strings.TrimSpace(got.Reasoning()); w != g {
+		return fmt.Sprintf("reasoning %q instead of %q", g, w)
+	}
 	return ""
 }
 

@@ -78,7 +78,7 @@ type Cell struct {
 	Scenario  string  `json:"scenario"`
 	Stream    bool    `json:"stream"`
 	Verdict   Verdict `json:"verdict"`
-	Origin    Origin  `json:"origin,omitempty"` // empty when nothing was run
+	Origin    Origin  `json:"origin,omitempty"` // empty when the cell is no evidence
 	Tape      string  `json:"tape,omitempty"`
 	Model     string  `json:"model,omitempty"`  // of the tape, where it is not the row's
 	Reason    string  `json:"reason,omitempty"` // why it is n/a, not run, degraded, the same or in error

@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -14,6 +16,22 @@ import (
 // space, since text dialects trim around markup.
 type counts struct {
 	calls, text, reasoning int
+	signatures, others     int // signatures of reasoning and calls; blocks and items of other kinds (where the dialect has blocks)
+}
+
+// scanned is what the raw scan found.
+type scanned struct {
+	counts
+	content      string    // what the model wrote, think tags taken out
+	tagged       bool      // there were think tags: thinking stands in the text
+	found        []rawCall // the calls, in wire order
+	carriesError bool
+}
+
+// rawCall is one call as the wire has it; arguments is a string, an object or nil.
+type rawCall struct {
+	name, id  string
+	arguments any
 }
 
 // obj and list read untyped JSON without failing.
@@ -53,14 +71,16 @@ func withoutTags(s string) (rest string, tagged bool) {
 	return rest, rest != s
 }
 
-// scan counts a reply body without using a codec. text is what the model wrote,
-// tags taken out; tagged tells that there were some, so that thinking stands in
-// the text.
-func scan(d codecs.Dialect, body []byte) (c counts, text string, tagged, ok bool) {
+// scan counts a reply body without using a codec.
+func scan(d codecs.Dialect, body []byte) (c scanned, ok bool) {
 	var v any
-	if json.Unmarshal(body, &v) != nil {
-		return c, "", false, false
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber() // numbers are compared as tokens
+	if dec.Decode(&v) != nil {
+		return c, false
 	}
+	c.carriesError = carriesError(v)
+	var text string
 	switch d {
 	case codecs.OpenAI, codecs.Hermes:
 		text = scanChat(v, &c)
@@ -76,30 +96,51 @@ func scan(d codecs.Dialect, body []byte) (c counts, text string, tagged, ok bool
 	case codecs.Responses:
 		text = scanResponses(v, &c)
 	}
-	text, tagged = withoutTags(text)
-	if d == codecs.Hermes && c.calls == 0 {
+	text, c.tagged = withoutTags(text)
+	if d == codecs.Hermes && len(c.found) == 0 {
 		text = scanHermes(text, &c)
+	} else {
+		c.calls = len(c.found)
 	}
-	c.text = visible(text)
-	if tagged { // tag thinking may stand for the native kind
+	c.content, c.text = text, visible(text)
+	if c.tagged { // tag thinking may stand for the native kind
 		c.reasoning = 0
 	}
-	return c, text, tagged, true
+	return c, true
 }
 
-func scanChat(v any, c *counts) (text string) {
+// carriesError tells whether a body says that something went wrong, in any of
+// the places where providers say it.
+func carriesError(v any) bool {
+	if obj(v, "error") != nil || str(obj(v, "type")) == "error" || str(obj(v, "status")) == "failed" || obj(v, "success") == false {
+		return true
+	}
+	for _, c := range list(obj(v, "choices")) {
+		if obj(c, "error") != nil || str(obj(c, "finish_reason")) == "error" {
+			return true
+		}
+	}
+	return false
+}
+
+// call notes a call that has a name.
+func (c *scanned) call(name, id, arguments any) {
+	if n := str(name); n != "" {
+		c.found = append(c.found, rawCall{n, str(id), arguments})
+	}
+}
+
+func scanChat(v any, c *scanned) (text string) {
 	choices := list(obj(v, "choices"))
 	if len(choices) == 0 {
 		return ""
 	}
 	msg := obj(choices[0], "message")
 	for _, call := range list(obj(msg, "tool_calls")) {
-		if str(obj(call, "function", "name")) != "" {
-			c.calls++
-		}
+		c.call(obj(call, "function", "name"), obj(call, "id"), obj(call, "function", "arguments"))
 	}
-	if c.calls == 0 && str(obj(msg, "function_call", "name")) != "" {
-		c.calls++
+	if len(c.found) == 0 {
+		c.call(obj(msg, "function_call", "name"), nil, obj(msg, "function_call", "arguments"))
 	}
 	chunked := false
 	switch content := obj(msg, "content").(type) {
@@ -153,7 +194,7 @@ func objectContent(body []byte) string {
 var hermesBlock = regexp.MustCompile(`(?s)<tool_call>\s*(.*?)\s*</tool_call>`)
 
 // scanHermes counts the blocks that are calls and takes them out of the text.
-func scanHermes(text string, c *counts) string {
+func scanHermes(text string, c *scanned) string {
 	return hermesBlock.ReplaceAllStringFunc(text, func(block string) string {
 		var v any
 		inner := hermesBlock.FindStringSubmatch(block)[1]
@@ -165,23 +206,26 @@ func scanHermes(text string, c *counts) string {
 	})
 }
 
-func scanAnthropic(v any, c *counts) (text string) {
+func scanAnthropic(v any, c *scanned) (text string) {
 	for _, b := range list(obj(v, "content")) {
 		switch str(obj(b, "type")) {
 		case "text":
 			text += str(obj(b, "text"))
 		case "tool_use":
-			if str(obj(b, "name")) != "" {
-				c.calls++
-			}
+			c.call(obj(b, "name"), obj(b, "id"), obj(b, "input"))
 		case "thinking", "redacted_thinking":
 			c.reasoning++
+			if str(obj(b, "signature"))+str(obj(b, "data")) != "" {
+				c.signatures++
+			}
+		default:
+			c.others++
 		}
 	}
 	return text
 }
 
-func scanGemini(v any, c *counts) (text string) {
+func scanGemini(v any, c *scanned) (text string) {
 	candidates := list(obj(v, "candidates"))
 	if len(candidates) == 0 {
 		return ""
@@ -204,8 +248,11 @@ func scanGemini(v any, c *counts) (text string) {
 		if call == nil {
 			call = obj(p, "function_call")
 		}
-		if str(obj(call, "name")) != "" && !malformed {
-			c.calls++
+		if !malformed {
+			c.call(obj(call, "name"), obj(call, "id"), obj(call, "args"))
+		}
+		if str(obj(p, "thoughtSignature"))+str(obj(p, "thought_signature")) != "" && !malformed {
+			c.signatures++
 		}
 	}
 	return text
@@ -220,12 +267,10 @@ func hasKey(v any, key string) bool {
 	return ok
 }
 
-func scanOllama(v any, c *counts) (text string) {
+func scanOllama(v any, c *scanned) (text string) {
 	msg := obj(v, "message")
 	for _, call := range list(obj(msg, "tool_calls")) {
-		if str(obj(call, "function", "name")) != "" {
-			c.calls++
-		}
+		c.call(obj(call, "function", "name"), obj(call, "id"), obj(call, "function", "arguments"))
 	}
 	if str(obj(msg, "thinking")) != "" {
 		c.reasoning = 1
@@ -233,24 +278,25 @@ func scanOllama(v any, c *counts) (text string) {
 	return str(obj(msg, "content"))
 }
 
-func scanResponses(v any, c *counts) (text string) {
+func scanResponses(v any, c *scanned) (text string) {
 	for _, item := range list(obj(v, "output")) {
 		switch str(obj(item, "type")) {
 		case "function_call":
-			if str(obj(item, "name")) != "" {
-				c.calls++
-			}
+			c.call(obj(item, "name"), callID(item), obj(item, "arguments"))
 		case "reasoning":
 			c.reasoning++
+			if str(obj(item, "encrypted_content")) != "" {
+				c.signatures++
+			}
+		default:
+			c.others++
 		case "message":
 			for _, part := range list(obj(item, "content")) {
 				switch str(obj(part, "type")) {
 				case "output_text":
 					text += str(obj(part, "text"))
 				case "function_call":
-					if str(obj(part, "name")) != "" {
-						c.calls++
-					}
+					c.call(obj(part, "name"), callID(part), obj(part, "arguments"))
 				}
 			}
 		}
@@ -258,27 +304,95 @@ func scanResponses(v any, c *counts) (text string) {
 	return text
 }
 
+func callID(item any) any {
+	if id := str(obj(item, "call_id")); id != "" {
+		return id
+	}
+	return obj(item, "id")
+}
+
 // count counts a decoded reply. With tags, the thinking that was taken out of the
 // text belongs to the text that the raw scan saw, and thinking is not compared.
-func count(d codecs.Dialect, r codecs.Reply, text string, tagged bool) counts {
+func count(d codecs.Dialect, r codecs.Reply, raw scanned) counts {
 	c := counts{calls: len(r.Calls()), text: visible(r.Text())}
-	whole := squeezed(text)
+	whole := squeezed(raw.content)
 	for _, p := range r.Parts {
-		if p.Kind != codecs.Reasoning {
-			continue
+		switch {
+		case p.Kind == codecs.Reasoning:
+			c.reasoning++
+			if raw.tagged && strings.Contains(whole, squeezed(p.Text)) {
+				c.text += visible(p.Text)
+			}
+		case p.Kind == codecs.Server || p.Kind == codecs.Client || p.Kind == codecs.Opaque:
+			c.others++
 		}
-		c.reasoning++
-		if tagged && strings.Contains(whole, squeezed(p.Text)) {
-			c.text += visible(p.Text)
+		if p.Signature != "" || p.Call != nil && p.Call.Signature != "" {
+			c.signatures++
 		}
 	}
-	if tagged {
+	if raw.tagged {
 		c.reasoning = 0
 	}
-	if (d == codecs.OpenAI || d == codecs.Hermes || d == codecs.Ollama) && c.reasoning > 1 {
-		c.reasoning = 1
+	switch d {
+	case codecs.OpenAI, codecs.Hermes, codecs.Ollama:
+		c.reasoning, c.signatures, c.others = min(c.reasoning, 1), 0, 0
+	case codecs.Gemini: // a signature may also stand on a part of another kind, inside its block
+		c.others = 0
+		for _, p := range r.Parts {
+			if p.Kind != codecs.Reasoning && p.Kind != codecs.Text && p.Kind != codecs.CallKind && p.Signature == "" &&
+				(bytes.Contains(p.Extra, []byte(`"thoughtSignature"`)) || bytes.Contains(p.Extra, []byte(`"thought_signature"`))) {
+				c.signatures++
+			}
+		}
+	case codecs.Responses: // what a message holds besides text is no item
+		c.others = 0
+		for _, p := range r.Parts {
+			if (p.Kind == codecs.Server || p.Kind == codecs.Client || p.Kind == codecs.Opaque) && p.Type != "refusal" && bytes.HasPrefix(bytes.TrimSpace(p.Extra), []byte("{")) && raw.others > 0 {
+				c.others++
+			}
+		}
+		c.others = min(c.others, raw.others)
 	}
 	return c
+}
+
+// sameContent compares what counts cannot tell: names, ids and arguments of the
+// calls, and the text itself where nothing is taken out of it.
+func sameContent(d codecs.Dialect, raw scanned, r codecs.Reply) error {
+	for i, c := range r.Calls() {
+		if i >= len(raw.found) {
+			break // lifted from text; counted
+		}
+		w := raw.found[i]
+		if c.Name != w.name || w.id != "" && c.ID != w.id {
+			return fmt.Errorf("call %d is %s (id %q) in the body, decoded %s (id %q)", i, w.name, w.id, c.Name, c.ID)
+		}
+		if !sameArguments(w.arguments, c.ArgumentsText) {
+			return fmt.Errorf("arguments of call %d are %v in the body, decoded %q", i, w.arguments, c.ArgumentsText)
+		}
+	}
+	if d != codecs.Hermes && !raw.tagged && raw.content != r.Text() {
+		return fmt.Errorf("the text is %.200q in the body, decoded %.200q", raw.content, r.Text())
+	}
+	return nil
+}
+
+func sameArguments(wire any, text string) bool {
+	switch w := wire.(type) {
+	case nil:
+		return text == ""
+	case string:
+		return text == w
+	}
+	var v any
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil {
+		return false
+	}
+	a, errA := json.Marshal(wire)
+	b, errB := json.Marshal(v)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
 // squeezed takes the white space out of a text.

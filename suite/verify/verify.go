@@ -244,35 +244,50 @@ func (r *Report) exchange(x exchange, name string, i int) error {
 		return nil
 	}
 	r.Replies++
+	raw, scanned := scan(c.Dialect(), x.body)
 	reply, err := c.Reply(x.body, codecs.Profile{})
 	var pe *codecs.ProviderError
 	if errors.As(err, &pe) {
-		if pe.Message == "" || pe.Kind == "" {
-			return fmt.Errorf("error inside a %d without kind or message: %+v", x.status, pe)
-		}
-		r.Decoded++
-		r.ErrorsIn200++
-		return nil
+		return r.errorInside(x, raw, pe)
 	}
 	if err != nil {
 		return err
 	}
-	raw, text, tagged, ok := scan(c.Dialect(), x.body)
-	if !ok {
+	if !scanned {
 		return errors.New("decoded, but the body is no JSON")
 	}
-	got := count(c.Dialect(), reply, text, tagged)
+	got := count(c.Dialect(), reply, raw)
 	r.RawCalls, r.DecodedCalls = r.RawCalls+raw.calls, r.DecodedCalls+got.calls
 	r.RawText, r.DecodedText = r.RawText+raw.text, r.DecodedText+got.text
 	r.RawReasoning, r.Reasoning = r.RawReasoning+raw.reasoning, r.Reasoning+got.reasoning
 	if len(reply.Parts) == 0 {
 		r.EmptyReplies = append(r.EmptyReplies, Place{File: name, Exchange: i, Finish: reply.RawFinish})
 	}
-	if raw != got {
-		return fmt.Errorf("the body holds %d calls, %d bytes of text, %d reasoning items; decoded %d, %d, %d",
-			raw.calls, raw.text, raw.reasoning, got.calls, got.text, got.reasoning)
+	if raw.counts != got {
+		return fmt.Errorf("the body holds %+v; decoded %+v", raw.counts, got)
+	}
+	if err := sameContent(c.Dialect(), raw, reply); err != nil {
+		return err
 	}
 	r.Decoded++
+	return nil
+}
+
+// errorInside judges a 2xx body that came out as an error: it must carry one, and
+// the message must be the provider's. What it holds besides counts as there, so
+// that a codec cannot hide calls behind an error of its own making.
+func (r *Report) errorInside(x exchange, raw scanned, pe *codecs.ProviderError) error {
+	switch {
+	case pe.Message == "" || pe.Kind == "":
+		return fmt.Errorf("error inside a %d without kind or message: %+v", x.status, pe)
+	case !raw.carriesError:
+		r.RawCalls += raw.calls
+		return fmt.Errorf("came out as the error %q, but the body carries none", pe.Message)
+	case !holds(x.body, pe.Message) && !strings.HasPrefix(pe.Message, "response "):
+		return fmt.Errorf("message %q is not the provider's", pe.Message)
+	}
+	r.Decoded++
+	r.ErrorsIn200++
 	return nil
 }
 
