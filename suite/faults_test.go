@@ -125,6 +125,14 @@ var faults = []struct {
 		}
 		return r
 	}}},
+	{"request.parameters", "the token limit is forgotten", "openai", "truncation/second-of-two-cut", "openai", "basic/one-call", fault{request: func(r codecs.Request) codecs.Request {
+		r.MaxTokens = 0
+		return r
+	}}},
+	{"request.parameters", "another model is asked", "deepseek", "basic/one-call", "", "", fault{request: func(r codecs.Request) codecs.Request {
+		r.Model = "another"
+		return r
+	}}},
 	{"tools.declared", "the tools go out on the first request only", "openai", "basic/one-call", "openai", "basic/plain-text", fault{request: func(r codecs.Request) codecs.Request {
 		if len(r.Messages) > 1 {
 			r.Tools = nil

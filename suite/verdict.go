@@ -80,7 +80,7 @@ func (v *verdicts) add(id string, verdict results.Verdict, message, evidence str
 // that went out, and what the tool servers were asked.
 func (p *play) seen() judge.Run {
 	run := judge.Run{
-		Dialect: p.codec.Dialect(), Profile: p.resolved.Profile, Prompt: p.prompt(),
+		Dialect: p.codec.Dialect(), Profile: p.resolved.Profile, Model: p.model, MaxTokens: p.maxTokens, Prompt: p.prompt(),
 		Tools: p.expectedTools(), ServerTools: p.scenario.ServerTools[string(p.codec.Dialect())],
 	}
 	for _, c := range p.tools.calls {

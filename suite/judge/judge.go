@@ -35,6 +35,8 @@ type Executed struct {
 type Run struct {
 	Dialect     codecs.Dialect
 	Profile     codecs.Profile
+	Model       string // asked for; "" when it is not compared
+	MaxTokens   int    // asked for; 0 when the request names none
 	Prompt      []codecs.Message
 	Tools       []codecs.Tool // expected on every request, in order
 	ServerTools []codecs.Raw  // expected on every request
@@ -149,6 +151,7 @@ func Judge(run Run) []results.Check {
 			continue
 		}
 		f.pass("request.reads")
+		judgeParameters(f, run, x, i)
 		judgePrompt(f, run, x, i)
 		judgeTools(f, run, x, i)
 		judgeHistory(f, run, i)
@@ -206,6 +209,22 @@ func replyDifference(want, got codecs.Reply) string {
 		return fmt.Sprintf("reasoning %q instead of %q", g, w)
 	}
 	return ""
+}
+
+// judgeParameters compares what the request asks for besides its content. A model
+// that does not stand in the body, but in a path of the engine's own, cannot be
+// compared.
+func judgeParameters(f *finding, run Run, x Exchange, i int) {
+	switch req := x.Request; {
+	case run.Model != "" && req.Model != "" && req.Model != run.Model:
+		f.fail("request.parameters", "", place(i), fmt.Sprintf("the model %q", run.Model), fmt.Sprintf("%q", req.Model))
+	case run.MaxTokens > 0 && req.MaxTokens != run.MaxTokens:
+		f.fail("request.parameters", "", place(i), fmt.Sprintf("a limit of %d tokens", run.MaxTokens), fmt.Sprintf("%d", req.MaxTokens))
+	case req.Stream:
+		f.fail("request.parameters", "", place(i), "no stream", "stream: true")
+	default:
+		f.pass("request.parameters")
+	}
 }
 
 func judgePrompt(f *finding, run Run, x Exchange, i int) {

@@ -29,6 +29,7 @@ func Rules() []Rule {
 		{"request.reads", Request, must, "The request reads as its dialect", "A body that the server half cannot read would be refused with 400.", "wire documents, request sections"},
 		{"request.as_recorded", Request, must, "The request equals the one on the tape", "A tape proves something only for the requests that it was made with. Those of this collection are the reference's own, held against the recorded ones by a test.", "docs/tapes.md, the strict player"},
 		{"prompt.kept", Request, must, "System prompt, user texts and media of the prompt arrive, in order", "Content that is lost on the way is lost silently: the model answers something else.", "source documents 2.8; law 7"},
+		{"request.parameters", Request, must, "The request asks for the model and the token limit that were asked for, and for no stream", "Another model answers, or a limit that was set does not hold.", "source documents 2.8; EG11, EG16"},
 		{"tools.declared", Request, must, "Each tool is declared once, with its schema, on every request", "A duplicated name is refused by most providers; a tool that is missing later cannot be called.", "source documents 2.1; LP06, LP20"},
 		{"server_tools.sent", Request, must, "Server tools ride on every request, after the functions", "The provider runs only what the request declares.", "source documents, ServerTools; SV01-SV05, LP21"},
 		{"echo.calls", Request, must, "Each answered call stands in the history with its name and id", "A result without its call is refused with 400.", "enforced rules J02; EN01-EN25"},
