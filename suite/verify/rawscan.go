@@ -288,8 +288,6 @@ func scanResponses(v any, c *scanned) (text string) {
 			if str(obj(item, "encrypted_content")) != "" {
 				c.signatures++
 			}
-		default:
-			c.others++
 		case "message":
 			for _, part := range list(obj(item, "content")) {
 				switch str(obj(part, "type")) {
@@ -299,6 +297,8 @@ func scanResponses(v any, c *scanned) (text string) {
 					c.call(obj(part, "name"), callID(part), obj(part, "arguments"))
 				}
 			}
+		default:
+			c.others++
 		}
 	}
 	return text
