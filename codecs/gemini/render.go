@@ -118,7 +118,8 @@ func (e *encoder) replyPart(p codecs.Part, pointer string) codecs.Raw {
 
 // finish is the value of finishReason, nil when the reply has none.
 func (e *encoder) finish(r codecs.Reply) codecs.Raw {
-	if raw := r.RawFinish; screaming(raw) {
+	// A foreign spelling gives way to the normalised reason, where there is one.
+	if raw := r.RawFinish; screaming(raw) || raw != "" && rawFinishes[r.Finish] == "" {
 		if v, err := jsonx.Parse([]byte(raw)); err == nil && v.Kind() == jsonx.Number {
 			return codecs.Raw(raw)
 		}
