@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/toolconform/conform/internal/secrets"
 )
@@ -48,7 +46,7 @@ type scrubber struct {
 func newScrubber(known, keepHeaders []string) (scrubber, error) {
 	var s scrubber
 	for i, secret := range known {
-		re, err := spellings(secret)
+		re, err := secrets.Spellings(secret)
 		if err != nil {
 			return s, fmt.Errorf("secret %d: %w", i, err)
 		}
@@ -64,24 +62,6 @@ func newScrubber(known, keepHeaders []string) (scrubber, error) {
 	return s, nil
 }
 
-// spellings is secrets.Spellings with the two escapes that JSON has for one
-// character beyond the basic plane.
-func spellings(secret string) (*regexp.Regexp, error) {
-	re, err := secrets.Spellings(secret)
-	if err != nil {
-		return nil, err
-	}
-	text := re.String()
-	for _, r := range secret {
-		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
-			literal := `(?:\\*` + string(r)
-			pair := fmt.Sprintf(`(?:\\+u(?i:%04x)\\+u(?i:%04x)|\\*%c`, high, low, r)
-			text = strings.ReplaceAll(text, literal+"|", pair+"|")
-		}
-	}
-	return regexp.Compile(text)
-}
-
 // exchange returns a scrubbed copy. The secrets that the request itself carries
 // in its headers and query are removed wherever else they stand: an engine may
 // quote a key in its error text.
@@ -91,7 +71,7 @@ func (s scrubber) exchange(x Exchange) Exchange {
 		if len(secret) < leastCarried {
 			continue
 		}
-		if re, err := spellings(secret); err == nil {
+		if re, err := secrets.Spellings(secret); err == nil {
 			all = append(all, re)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf16"
 )
 
 // Redacted stands where a secret was.
@@ -86,6 +87,9 @@ func Spellings(secret string) (*regexp.Regexp, error) {
 		b.WriteString(`(?:\\*` + regexp.QuoteMeta(string(r)))
 		if r < 0x10000 {
 			fmt.Fprintf(&b, `|\\+u(?i:%04x)`, r)
+		} else { // JSON has two escapes for one character beyond the basic plane
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `|\\+u(?i:%04x)\\+u(?i:%04x)`, high, low)
 		}
 		var percent strings.Builder
 		for _, c := range []byte(string(r)) {

@@ -69,3 +69,17 @@ func TestSpellings(t *testing.T) {
 		t.Error("a short secret is accepted")
 	}
 }
+
+// TestSpellingsBeyondTheBasicPlane: JSON may write such a character as a
+// surrogate pair, and JSON inside JSON doubles the backslashes.
+func TestSpellingsBeyondTheBasicPlane(t *testing.T) {
+	re, err := secrets.Spellings("key\U0001f30aend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"key\U0001f30aend", `key\ud83c\udf0aend`, `key\uD83C\uDF0Aend`, `key\\ud83c\\udf0aend`, "key%F0%9F%8C%8Aend"} {
+		if got := re.ReplaceAllString("<"+text+">", "-"); got != "<->" {
+			t.Errorf("%s: left %s", text, got)
+		}
+	}
+}
