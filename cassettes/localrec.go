@@ -2,7 +2,6 @@ package cassettes
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 	"sort"
@@ -13,59 +12,53 @@ import (
 	"github.com/toolconform/conform/internal/secrets"
 )
 
-// Imported is what a local recording says about itself.
-type Imported struct {
-	Engine   string // "ollama", "llama.cpp server"
-	Version  string // "0.17.4", "" when the recording does not say
-	Dialect  string
-	Scenario string
-	Model    string // of the first request
-}
-
 // Fixed values that stand in an imported tape for times of the recording.
 const (
 	fixedSecond = 1767225600 // 2026-01-01T00:00:00Z
 	fixedTime   = "2026-01-01T00:00:00Z"
 )
 
-// Import turns a recording of a local engine,
-//
-//	{"engine","dialect","scenario","stream":false,
-//	 "steps":[{"request":{"method","path","headers","body"},
-//	           "response":{"status","content_type","raw"}}]}
-//
-// into a tape that is the same for every recording of the same exchanges: ids
-// keep their prefix and length (a number gets six digits) and are numbered in
-// order of appearance, the same id getting the same number in every exchange; times are fixed, durations
-// and rates are 0. Every other byte of a response stays, and so does the
-// spelling of every value of a request. Streams are refused.
-func Import(data []byte) (Tape, Imported, error) {
-	root, err := jsonx.Parse(data)
+// Import turns a recording of a local engine into one that is the same for every
+// recording of the same exchanges: ids keep their prefix and length (a number
+// gets six digits) and are numbered in order of appearance, the same id getting
+// the same number in every exchange; times are fixed, durations and rates are 0;
+// headers of no use are dropped. Every other byte of a response stays, and so
+// does the spelling of every value of a request. Streams are refused.
+func Import(data []byte) (Recording, error) {
+	r, err := ParseRecording("", data)
 	if err != nil {
-		return Tape{}, Imported{}, fmt.Errorf("recording: %w", err)
+		return r, err
 	}
-	var info Imported
-	info.Engine, info.Version = engineVersion(root.Get("engine").Str())
-	info.Dialect, info.Scenario = root.Get("dialect").Str(), root.Get("scenario").Str()
-	if root.Get("stream").Bool() {
-		return Tape{}, info, fmt.Errorf("recording: /stream: the exchanges are streams; import one without")
+	if r.Stream {
+		return r, fmt.Errorf("recording: /stream: the exchanges are streams; import one without")
 	}
-	t := Tape{Name: info.Scenario}
-	for i, step := range root.Get("steps").Items() {
-		x, err := importStep(step)
-		if err != nil {
-			return Tape{}, info, fmt.Errorf("recording: /steps/%d%w", i, err)
+	if len(r.Exchanges) == 0 {
+		return r, fmt.Errorf("recording: want a list of exchanges with at least one")
+	}
+	r.Name = r.Scenario
+	for i := range r.Exchanges {
+		if err := importable(&r.Exchanges[i]); err != nil {
+			return r, fmt.Errorf("recording: exchange %d: %w", i, err)
 		}
-		t.Exchanges = append(t.Exchanges, x)
 	}
-	if len(t.Exchanges) == 0 {
-		return Tape{}, info, fmt.Errorf("recording: /steps: want a list of exchanges")
+	if err := normalise(&r.Tape); err != nil {
+		return r, fmt.Errorf("recording: %w", err)
 	}
-	info.Model = jsonx.Of(t.Exchanges[0].Request.Body).Get("model").Str()
-	if err := normalise(&t); err != nil {
-		return Tape{}, info, fmt.Errorf("recording: %w", err)
+	return r, nil
+}
+
+// importable gives an exchange the form that tapes have.
+func importable(x *Exchange) error {
+	if x.Request.Method == "" || !strings.HasPrefix(x.Request.URL, "/") {
+		return fmt.Errorf("want a method, and a path that starts with a slash")
 	}
-	return t, info, nil
+	x.Request.URL = "http://127.0.0.1" + x.Request.URL
+	for name := range x.Request.Header {
+		if !slices.Contains(keptRequest, name) {
+			x.Request.Header.Del(name)
+		}
+	}
+	return nil
 }
 
 var versionForm = regexp.MustCompile(`\bv?(\d+(?:\.\d+)+\S*)`)
@@ -77,60 +70,6 @@ func engineVersion(s string) (engine, version string) {
 		return strings.TrimSpace(s), ""
 	}
 	return strings.TrimSpace(s[:at[0]]), s[at[2]:at[3]]
-}
-
-// stepFault starts with a JSON pointer, which Import completes.
-type stepFault struct{ at, text string }
-
-func (e stepFault) Error() string { return e.at + ": " + e.text }
-
-func importStep(step jsonx.Value) (Exchange, error) {
-	var x Exchange
-	req, resp := step.Get("request"), step.Get("response")
-	x.Request.Method = req.Get("method").Str()
-	path := req.Get("path").Str()
-	if x.Request.Method == "" || !strings.HasPrefix(path, "/") {
-		return x, stepFault{"/request", "want a method, and a path that starts with a slash"}
-	}
-	x.Request.URL = "http://127.0.0.1" + path
-	x.Request.Header = http.Header{}
-	for _, m := range req.Get("headers").Members() {
-		if name := http.CanonicalHeaderKey(m.Key); slices.Contains(keptRequest, name) {
-			x.Request.Header.Set(name, m.Value.Str())
-		}
-	}
-	if body := req.Get("body"); body.Exists() {
-		compact, err := jsonx.Compact(body.Raw())
-		if err != nil {
-			return x, stepFault{"/request/body", err.Error()}
-		}
-		x.Request.Body = compact
-	}
-	status, ok := resp.Get("status").Int()
-	if !ok || status < 100 || status > 999 {
-		return x, stepFault{"/response/status", "want an HTTP status"}
-	}
-	x.Response.Status = int(status)
-	x.Response.Header = http.Header{}
-	contentType := resp.Get("content_type").Str()
-	if raw, ok := resp.Get("raw").Text(); ok {
-		x.Response.Body = []byte(raw)
-	} else if body := resp.Get("json"); body.Exists() {
-		compact, err := jsonx.Compact(body.Raw())
-		if err != nil {
-			return x, stepFault{"/response/json", err.Error()}
-		}
-		x.Response.Body = compact
-		if contentType == "" {
-			contentType = "application/json"
-		}
-	} else {
-		return x, stepFault{"/response", "want raw, the body as text, or json"}
-	}
-	if contentType != "" {
-		x.Response.Header.Set("Content-Type", contentType)
-	}
-	return x, nil
 }
 
 // normalise rewrites ids, times and durations in all bodies.

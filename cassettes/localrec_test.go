@@ -21,14 +21,14 @@ const localRecording = `{
  ]}`
 
 func TestImport(t *testing.T) {
-	tape, info, err := cassettes.Import([]byte(localRecording))
+	rec, err := cassettes.Import([]byte(localRecording))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (cassettes.Imported{Engine: "quay server", Version: "1.4.2", Dialect: "openai", Scenario: "tide", Model: "m"}); info != want {
-		t.Errorf("%+v", info)
+	if got := [...]string{rec.Engine, rec.Version, rec.Dialect, rec.Scenario, rec.Name, rec.Model}; got != [...]string{"quay server", "1.4.2", "openai", "tide", "tide", "m"} {
+		t.Errorf("%q", got)
 	}
-	first, second := tape.Exchanges[0], tape.Exchanges[1]
+	first, second := rec.Exchanges[0], rec.Exchanges[1]
 	if first.Request.URL != "http://127.0.0.1/v1/chat/completions" || first.Request.Header.Get("Content-Type") == "" || first.Request.Header.Get("X-Api-Key") != "" {
 		t.Errorf("%+v", first.Request)
 	}
@@ -50,15 +50,15 @@ func TestImport(t *testing.T) {
 	}
 	// Another recording of the same exchanges gives the same tape.
 	other := strings.NewReplacer("Q7w", "Z9x", "Abcdefgh12345678", "Zyxwvuts87654321", "1796052140", "1796099999", "10.6", "9.3").Replace(localRecording)
-	again, _, err := cassettes.Import([]byte(other))
+	again, err := cassettes.Import([]byte(other))
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, again, tape)
+	same(t, again.Tape, rec.Tape)
 }
 
 func TestImportKeepsRelatedIDsRelated(t *testing.T) {
-	tape, _, err := cassettes.Import([]byte(`{"engine":"quay","dialect":"responses","scenario":"s","steps":[{"request":{"method":"POST","path":"/v1/responses"},
+	tape, err := cassettes.Import([]byte(`{"engine":"quay","dialect":"responses","scenario":"s","steps":[{"request":{"method":"POST","path":"/v1/responses"},
 	 "response":{"status":200,"json":{"id":"resp_71783","created_at":1,"completed_at":null,"output":[{"id":"fc_resp_71783_0","call_id":"call_zestooup"},{"id":"msg_53115"}]}}},
 	 {"request":{"method":"POST","path":"/v1/responses","body":{"input":[{"id":"fc_resp_71783_0"}]}},
 	 "response":{"status":200,"raw":"{\"created_at\":\"2026-11-30T15:14:46Z\",\"eval_duration\":12,\"id\":\"resp_8\"}"}}]}`))
@@ -81,13 +81,15 @@ func TestImportRefuses(t *testing.T) {
 	for _, c := range []struct{ name, data, want string }{
 		{"cut", `{"engine"`, "unexpected end"},
 		{"stream", `{"stream":true,"steps":[]}`, "/stream"},
-		{"no steps", `{}`, "/steps: want"},
-		{"no method", `{"steps":[{}]}`, "/steps/0/request: want a method"},
+		{"no steps", `{}`, "no exchanges"},
+		{"no step", `{"steps":[]}`, "at least one"},
+		{"no path", `{"steps":[{}]}`, "/steps/0/request: want url or path"},
+		{"no method", `{"steps":[{"request":{"path":"/x"},"response":{"status":200,"raw":""}}]}`, "exchange 0: want a method"},
 		{"no status", `{"steps":[{"request":{"method":"POST","path":"/x"},"response":{"raw":""}}]}`, "/steps/0/response/status"},
 		{"no body", `{"steps":[{"request":{"method":"POST","path":"/x"},"response":{"status":200}}]}`, "/steps/0/response: want raw"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, _, err := cassettes.Import([]byte(c.data)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := cassettes.Import([]byte(c.data)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error is %v, want %s", err, c.want)
 			}
 		})

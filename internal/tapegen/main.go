@@ -134,14 +134,15 @@ func (s spec) tape(catalog *engines.Catalog) (e cassettes.Entry, t cassettes.Tap
 	if err != nil {
 		return e, t, nil, err
 	}
-	t, info, err := cassettes.Import(data)
+	rec, err := cassettes.Import(data)
 	if err != nil {
 		return e, t, nil, err
 	}
+	t = rec.Tape
 	for _, x := range t.Exchanges {
 		recorded = append(recorded, x.Request.Body)
 	}
-	e.Model = info.Model
+	e.Model = rec.Model
 	engine, err := catalog.Lookup(s.Engine)
 	if err != nil {
 		return e, t, nil, err

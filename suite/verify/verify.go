@@ -74,7 +74,7 @@ func Paths(ctx context.Context, paths []string) (Report, error) {
 			if err == nil {
 				err = ctx.Err()
 			}
-			if err != nil || d.IsDir() || !readable(path) {
+			if err != nil || d.IsDir() || !cassettes.IsRecording(path) {
 				return err
 			}
 			name, relErr := filepath.Rel(root, path)
@@ -94,24 +94,10 @@ func Paths(ctx context.Context, paths []string) (Report, error) {
 	return r, nil
 }
 
-func readable(path string) bool {
-	return slices.Contains([]string{".json", ".yaml", ".yml", ".httprr"}, filepath.Ext(path)) || strings.HasSuffix(path, ".httprr.gz")
-}
-
-// exchange is one request and its answer, whatever file it came from.
-type exchange struct {
-	dialect     codecs.Dialect // "" when the file does not say
-	path        string         // of the request URL
-	status      int
-	header      map[string][]string
-	contentType string
-	body        []byte
-}
-
 func (r *Report) file(path, name string) {
-	list, err := read(path)
+	rec, err := cassettes.ReadRecording(path)
 	switch {
-	case errors.Is(err, errNoRecording):
+	case errors.Is(err, cassettes.ErrNoRecording):
 		r.Skipped = append(r.Skipped, Place{File: name, Exchange: -1, Error: err.Error()})
 		return
 	case err != nil:
@@ -120,132 +106,52 @@ func (r *Report) file(path, name string) {
 		return
 	}
 	r.Files++
-	for i, x := range list {
+	for i, x := range rec.Exchanges {
 		r.Exchanges++
-		if err := r.exchange(x, name, i); err != nil {
+		if err := r.exchange(codecs.Dialect(rec.Dialect), x, name, i); err != nil {
 			r.Failed = append(r.Failed, Place{File: name, Exchange: i, Error: err.Error()})
 		}
 	}
 }
 
-var errNoRecording = errors.New("no recording: no exchanges in it")
-
-func read(path string) ([]exchange, error) {
-	if filepath.Ext(path) == ".json" {
-		data, err := cassettes.ReadRegular(path, cassettes.MostTape)
-		if err != nil {
-			return nil, err
-		}
-		return readRecording(data)
-	}
-	tape, err := readTape(path)
-	if err != nil {
-		return nil, err
-	}
-	var out []exchange
-	for _, x := range tape.Exchanges {
-		e := exchange{status: x.Response.Status, header: x.Response.Header, contentType: x.Response.Header.Get("Content-Type"), body: x.Response.Body}
-		if u, err := url.Parse(x.Request.URL); err == nil {
-			e.path = u.Path
-		}
-		out = append(out, e)
-	}
-	return out, nil
-}
-
-// readTape reads a tape of another library. YAML is used for much else, so a
-// file without interactions is none.
-func readTape(path string) (cassettes.Tape, error) {
-	if ext := filepath.Ext(path); ext == ".yaml" || ext == ".yml" {
-		data, err := cassettes.ReadRegular(path, cassettes.MostTape)
-		if err != nil {
-			return cassettes.Tape{}, err
-		}
-		if !bytes.Contains(data, []byte("interactions:")) {
-			return cassettes.Tape{}, errNoRecording
-		}
-	}
-	return cassettes.ReadFile(path)
-}
-
-// readRecording reads the JSON form: {"dialect","exchanges":[{"request":{"url"},
-// "response":{"status","headers","body"|"raw"}}]}.
-func readRecording(data []byte) ([]exchange, error) {
-	var doc struct {
-		Dialect   string `json:"dialect"`
-		Exchanges []struct {
-			Request struct {
-				URL string `json:"url"`
-			} `json:"request"`
-			Response struct {
-				Status  int               `json:"status"`
-				Headers map[string]string `json:"headers"`
-				Body    json.RawMessage   `json:"body"`
-				Raw     *string           `json:"raw"`
-			} `json:"response"`
-		} `json:"exchanges"`
-	}
-	if len(bytes.TrimSpace(data)) > 0 && bytes.TrimSpace(data)[0] != '{' {
-		return nil, errNoRecording
-	}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		return nil, fmt.Errorf("is no recording that can be read: %w", err)
-	}
-	if doc.Exchanges == nil {
-		return nil, errNoRecording
-	}
-	var out []exchange
-	for _, x := range doc.Exchanges {
-		e := exchange{dialect: codecs.Dialect(doc.Dialect), status: x.Response.Status, header: map[string][]string{}, body: x.Response.Body}
-		for k, v := range x.Response.Headers {
-			e.header[k] = []string{v}
-		}
-		e.contentType = codecs.HeaderValue(e.header, "content-type")
-		if x.Response.Raw != nil {
-			e.body = []byte(*x.Response.Raw)
-		}
-		if u, err := url.Parse(x.Request.URL); err == nil {
-			e.path = u.Path
-		}
-		out = append(out, e)
-	}
-	return out, nil
-}
-
 // codecOf finds the codec of an exchange. A recording that names its dialect is
 // believed; the path may still say that it is no chat endpoint at all.
-func codecOf(x exchange) (codecs.Full, bool) {
-	if x.dialect != "" {
-		c, err := all.For(x.dialect)
+func codecOf(d codecs.Dialect, x cassettes.Exchange) (codecs.Full, bool) {
+	if d != "" {
+		c, err := all.For(d)
 		return c, err == nil
 	}
+	u, err := url.Parse(x.Request.URL)
+	if err != nil {
+		return nil, false
+	}
 	for _, c := range all.Codecs() {
-		if _, _, ok := c.Match(x.path); ok {
+		if _, _, ok := c.Match(u.Path); ok {
 			return c, true
 		}
 	}
 	return nil, false
 }
 
-func (r *Report) exchange(x exchange, name string, i int) error {
-	c, ok := codecOf(x)
+func (r *Report) exchange(d codecs.Dialect, x cassettes.Exchange, name string, i int) error {
+	c, ok := codecOf(d, x)
 	switch {
 	case !ok:
-		if x.dialect != "" {
-			return fmt.Errorf("unknown dialect %q", x.dialect)
+		if d != "" {
+			return fmt.Errorf("unknown dialect %q", d)
 		}
 		r.Other++
 		return nil
-	case x.status < 200 || x.status > 299:
+	case x.Response.Status < 200 || x.Response.Status > 299:
 		r.Errors++
 		return r.errorBody(c, x)
-	case isStream(x):
+	case x.Response.Streamed():
 		r.Streams++
 		return nil
 	}
 	r.Replies++
-	raw, scanned := scan(c.Dialect(), x.body)
-	reply, err := c.Reply(x.body, codecs.Profile{})
+	raw, scanned := scan(c.Dialect(), x.Response.Body)
+	reply, err := c.Reply(x.Response.Body, codecs.Profile{})
 	var pe *codecs.ProviderError
 	if errors.As(err, &pe) {
 		return r.errorInside(x, raw, pe)
@@ -276,14 +182,14 @@ func (r *Report) exchange(x exchange, name string, i int) error {
 // errorInside judges a 2xx body that came out as an error: it must carry one, and
 // the message must be the provider's. What it holds besides counts as there, so
 // that a codec cannot hide calls behind an error of its own making.
-func (r *Report) errorInside(x exchange, raw scanned, pe *codecs.ProviderError) error {
+func (r *Report) errorInside(x cassettes.Exchange, raw scanned, pe *codecs.ProviderError) error {
 	switch {
 	case pe.Message == "" || pe.Kind == "":
-		return fmt.Errorf("error inside a %d without kind or message: %+v", x.status, pe)
+		return fmt.Errorf("error inside a %d without kind or message: %+v", x.Response.Status, pe)
 	case !raw.carriesError:
 		r.RawCalls += raw.calls
 		return fmt.Errorf("came out as the error %q, but the body carries none", pe.Message)
-	case !holds(x.body, pe.Message) && !strings.HasPrefix(pe.Message, "response "):
+	case !holds(x.Response.Body, pe.Message) && !strings.HasPrefix(pe.Message, "response "):
 		return fmt.Errorf("message %q is not the provider's", pe.Message)
 	}
 	r.Decoded++
@@ -291,36 +197,14 @@ func (r *Report) errorInside(x exchange, raw scanned, pe *codecs.ProviderError) 
 	return nil
 }
 
-// isStream tells whether a body is a stream: events, lines of JSON, or Gemini's
-// list of chunks (streamGenerateContent without alt=sse).
-func isStream(x exchange) bool {
-	for _, t := range []string{"text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream"} {
-		if strings.HasPrefix(x.contentType, t) {
-			return true
-		}
-	}
-	body := strings.TrimLeft(string(x.body[:min(len(x.body), 4096)]), " \r\n\t")
-	for _, p := range []string{"data:", "event:", ":", "["} {
-		if strings.HasPrefix(body, p) {
-			return true
-		}
-	}
-	if x.dialect == codecs.Ollama || strings.HasSuffix(x.path, "/api/chat") {
-		var first json.RawMessage
-		dec := json.NewDecoder(strings.NewReader(string(x.body)))
-		return dec.Decode(&first) == nil && dec.More()
-	}
-	return false
-}
-
-func (r *Report) errorBody(c codecs.Full, x exchange) error {
-	pe := c.Error(x.status, x.header, x.body)
+func (r *Report) errorBody(c codecs.Full, x cassettes.Exchange) error {
+	pe := c.Error(x.Response.Status, x.Response.Header, x.Response.Body)
 	switch {
 	case pe == nil || pe.Kind == "" || pe.Message == "":
 		return fmt.Errorf("error body without kind or message: %+v", pe)
-	case pe.Status != x.status:
-		return fmt.Errorf("error of status %d read as %d", x.status, pe.Status)
-	case !holds(x.body, pe.Message):
+	case pe.Status != x.Response.Status:
+		return fmt.Errorf("error of status %d read as %d", x.Response.Status, pe.Status)
+	case !holds(x.Response.Body, pe.Message):
 		return fmt.Errorf("message %q is not the provider's", pe.Message)
 	}
 	r.ErrorsTyped++
