@@ -4,6 +4,7 @@
 package anthropic
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -63,28 +64,6 @@ func carries(p codecs.Part) bool {
 	return !strings.HasSuffix(p.Type, "_call") && !strings.HasSuffix(p.Type, "_call_output")
 }
 
-// finishes maps stop_reason to the neutral reason. The last three are no values
-// of the dialect, but gateways pass them through from chat completions, and an
-// unread "length" would hide a cut call.
-var finishes = map[string]string{
-	"end_turn":                      codecs.FinishStop,
-	"stop_sequence":                 codecs.FinishStop,
-	"tool_use":                      codecs.FinishToolCalls,
-	"max_tokens":                    codecs.FinishLength,
-	"model_context_window_exceeded": codecs.FinishLength,
-	"refusal":                       codecs.FinishRefusal,
-	"pause_turn":                    codecs.FinishPause,
-	"compaction":                    codecs.FinishPause,
-	"stop":                          codecs.FinishStop,
-	"tool_calls":                    codecs.FinishToolCalls,
-	"length":                        codecs.FinishLength,
-}
-
-// foreignFinish names the keys of finishes that are no stop_reason.
-func foreignFinish(raw string) bool {
-	return raw == "stop" || raw == "tool_calls" || raw == "length"
-}
-
 // join returns the object f with the members of extra behind its own; of a key
 // that both have the value of extra stands. It stays linear in the size of
 // extra, which came from outside.
@@ -105,56 +84,54 @@ func join(f *jsonx.Fields, extra codecs.Raw) codecs.Raw {
 	return append(append(out[:len(out)-1], more...), '}')
 }
 
-// RawCalls returns the tool_use blocks that have a name, in wire order.
-func (Codec) RawCalls(body []byte, _ codecs.Profile) []codecs.Raw {
-	v, err := codecs.ParseBody(codecs.Anthropic, body)
-	if err != nil {
-		return nil
+// Match reads a request path: /v1/messages and /messages behind any prefix,
+// Vertex's .../publishers/anthropic/models/MODEL:rawPredict and
+// :streamRawPredict, Bedrock's /model/ID/invoke and
+// /invoke-with-response-stream for a Claude model or an ARN. Sub-resources such
+// as /v1/messages/batches do not match.
+func (Codec) Match(path string) (model string, stream, ok bool) {
+	path, _, _ = strings.Cut(path, "?")
+	path = strings.TrimSuffix(path, "/")
+	if strings.HasSuffix(path, "/messages") || path == "messages" {
+		return "", false, !strings.Contains(path, "/threads/") // the Assistants API has /threads/ID/messages
 	}
-	var out []codecs.Raw
-	for _, b := range v.Get("content").Items() {
-		if isCall(b) {
-			out = append(out, b.Raw())
+	if _, rest, found := cutLast(path, "/publishers/anthropic/models/"); found {
+		name, action, _ := strings.Cut(rest, ":")
+		switch action {
+		case "rawPredict":
+			return unescape(name), false, name != ""
+		case "streamRawPredict":
+			return unescape(name), true, name != ""
+		}
+		return "", false, false
+	}
+	if _, rest, found := cutLast(path, "/model/"); found {
+		id, action, _ := strings.Cut(rest, "/")
+		if i := strings.LastIndexByte(rest, '/'); i >= 0 { // an ARN may hold slashes
+			id, action = rest[:i], rest[i+1:]
+		}
+		id = unescape(id)
+		claude := strings.Contains(id, "anthropic") || strings.Contains(id, "claude") || strings.HasPrefix(id, "arn:")
+		switch action {
+		case "invoke":
+			return id, false, claude
+		case "invoke-with-response-stream":
+			return id, true, claude
 		}
 	}
-	return out
+	return "", false, false
 }
 
-// ExtractCall reads one tool_use block. Arguments are nil when they are no JSON
-// object.
-func (Codec) ExtractCall(raw codecs.Raw) (name string, arguments codecs.Raw, ok bool) {
-	v, err := jsonx.Parse(raw)
-	if err != nil || !isCall(v) {
-		return "", nil, false
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
 	}
-	call := codecs.ToolCall{Name: v.Get("name").Str()}
-	codecs.ReadArguments(&call, v.Get("input"), "")
-	return call.Name, call.Arguments, true
+	return s, "", false
 }
 
-// TextContent returns the text of a body without its thinking.
-func (Codec) TextContent(body []byte, p codecs.Profile) string {
-	v, err := codecs.ParseBody(codecs.Anthropic, body)
-	if err != nil {
-		return ""
+func unescape(s string) string {
+	if out, err := url.PathUnescape(s); err == nil {
+		return out
 	}
-	var out strings.Builder
-	add := func(text string) {
-		parts, _ := codecs.SplitThink(text, p)
-		out.WriteString(codecs.Reply{Parts: parts}.Text())
-	}
-	content := v.Get("content")
-	add(content.Str())
-	for _, b := range content.Items() {
-		if b.Get("type").Str() == typeText {
-			add(b.Get("text").Str())
-		}
-	}
-	return out.String()
-}
-
-// isCall tells whether a block is a call that can be run: one without a name
-// cannot be.
-func isCall(block jsonx.Value) bool {
-	return block.Get("type").Str() == typeToolUse && block.Get("name").Str() != ""
+	return s
 }

@@ -173,3 +173,97 @@ func decodeText(data string) (string, bool) {
 	}
 	return strings.ToValidUTF8(string(raw), "\uFFFD"), true
 }
+
+// result encodes a result under the wire id of its call: the call of the latest
+// assistant turn at its Pos, else the first unanswered one with its id.
+func (c *conversation) result(r codecs.ToolResult, extra codecs.Raw, at string) codecs.Raw {
+	var found *callRef
+	for _, ref := range c.pending {
+		if !ref.taken && ref.call.Pos == r.Pos && (r.ID == "" || ref.call.ID == "" || ref.call.ID == r.ID) {
+			found = ref
+			break
+		}
+	}
+	for _, ref := range c.pending {
+		if found == nil && !ref.taken && r.ID != "" && ref.call.ID == r.ID {
+			found = ref
+		}
+	}
+	if found == nil && r.ID == "" { // chat dialects without ids: by name, in order
+		for _, ref := range c.pending {
+			if found == nil && !ref.taken && (r.Name == "" || r.Name == ref.call.Name) {
+				found = ref
+			}
+		}
+	}
+	id := r.ID
+	if found != nil {
+		found.taken, id = true, found.wireID
+		if found.emptied {
+			r = codecs.RefusedArguments(found.call, r)
+		}
+	}
+	return c.writer.block(id, r, extra, at)
+}
+
+// media encodes an image or a document of a prompt; what the dialect or the
+// model has no form for becomes a line of text.
+func (c *conversation) media(p codecs.Part, at string) codecs.Raw {
+	m, extra := *p.Media, c.extra(p.Extra, at)
+	if mime, data, ok := codecs.SplitDataURI(m.URI); ok && m.Data == "" {
+		m.MIME, m.Data, m.URI = mime, data, ""
+	}
+	mime := m.MIME
+	if mime == "" {
+		mime = codecs.LinkMIME(m.URI)
+	}
+	typ := p.Type
+	if typ != typeImage && typ != typeDocument {
+		typ = typeDocument
+		if strings.HasPrefix(mime, "image/") {
+			typ = typeImage
+		}
+	}
+	var source codecs.Raw
+	web := strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "http://")
+	switch {
+	case jsonx.Of(extra).Get("source").Exists():
+		source = jsonx.Of(extra).Get("source").Raw()
+	case m.Data != "" && (codecs.ImageMIME(m.MIME) || m.MIME == codecs.PDFMIME):
+		source = base64Source(m.MIME, m.Data)
+	case m.Data != "" && strings.HasPrefix(m.MIME, "text/"):
+		if text, ok := decodeText(m.Data); ok && text != "" {
+			source = textSource(text)
+		}
+	case m.Data == "" && web && (p.Type == typ || codecs.ImageMIME(mime) || mime == codecs.PDFMIME):
+		source = (&jsonx.Fields{}).Str("type", "url").Str("url", m.URI).Raw()
+	}
+	off := c.profile.PromptImages == codecs.MediaPlaceholder
+	if typ == typeDocument {
+		off = c.profile.PromptPDF == codecs.MediaPlaceholder && jsonx.Of(source).Get("type").Str() != "text"
+	}
+	if source == nil || off {
+		line := placeholder(m)
+		c.warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", line)
+		return textBlock(line, nil)
+	}
+	var f jsonx.Fields
+	f.Str("type", typ).Set("source", source)
+	if typ == typeDocument && m.Name != "" {
+		f.Str("title", m.Name)
+	}
+	return f.Merge(extra).Raw()
+}
+
+// placeholder is the line that stands for media of a prompt.
+func placeholder(m codecs.Media) string {
+	it := codecs.Item{Kind: codecs.ItemBlob, Type: "resource", MIME: m.MIME, URI: m.URI, Data: m.Data}
+	major, _, _ := strings.Cut(m.MIME, "/")
+	switch {
+	case m.Data == "" && m.Name != "":
+		it.Type, it.MIME = "resource_link", m.Name
+	case major == "image", major == "audio":
+		it.Type = major
+	}
+	return it.Placeholder()
+}

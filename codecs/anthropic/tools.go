@@ -193,3 +193,34 @@ func fieldsOrNil(f *jsonx.Fields) codecs.Raw {
 	}
 	return nil
 }
+
+// encodeTools adds tools and tool_choice. Without tools there is no choice: the
+// API refuses it. extraTools says that Extra brings tools of its own.
+func encodeTools(f *jsonx.Fields, req codecs.Request, p codecs.Profile, extraTools bool) ([]codecs.Warning, error) {
+	hasTools := len(req.Tools) > 0 || len(req.ServerTools) > 0 || extraTools
+	choice, withhold, warnings := codecs.GateChoice(req.Choice, hasTools, p)
+	if !hasTools {
+		if choice.Mode == codecs.ChoiceAny || choice.Mode == codecs.ChoiceTool {
+			warnings = append(warnings, codecs.Warnf(codecs.WarnChoiceDropped, "", "dropping tool_choice '%s': the request has no tools", choice.Mode))
+		}
+		return warnings, nil
+	}
+	if withhold {
+		return warnings, nil
+	}
+	if len(req.Tools) > 0 || len(req.ServerTools) > 0 {
+		list, more, err := Codec{}.Tools(req.Tools, p)
+		if err != nil {
+			return nil, err
+		}
+		warnings = append(warnings, more...)
+		var entries []codecs.Raw
+		for _, t := range jsonx.Of(list).Items() {
+			entries = append(entries, t.Raw())
+		}
+		f.Set("tools", jsonx.List(append(entries, req.ServerTools...)...))
+	}
+	value, more := encodeChoice(req, choice, p)
+	f.Set("tool_choice", value)
+	return append(warnings, more...), nil
+}

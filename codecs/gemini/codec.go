@@ -21,7 +21,6 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
-	"github.com/toolconform/conform/internal/jsonx"
 )
 
 // Codec is the gemini dialect. The zero value is ready for use.
@@ -96,75 +95,4 @@ func (Codec) Match(path string) (model string, stream, ok bool) {
 		return "", false, false
 	}
 	return model, stream, true
-}
-
-// field returns a member by its camelCase name, in either spelling.
-func field(v jsonx.Value, name string) jsonx.Value {
-	found := v.Get(name)
-	if found.Defined() {
-		return found
-	}
-	if s := snake(name); s != name {
-		if other := v.Get(s); other.Exists() {
-			return other
-		}
-	}
-	return found
-}
-
-// list returns the elements of a repeated field. The provider's JSON reader
-// also takes one object in place of a list of one.
-func list(v jsonx.Value) []jsonx.Value {
-	if v.IsObject() {
-		return []jsonx.Value{v}
-	}
-	return v.Items()
-}
-
-// camel spells a key in camelCase: inline_data becomes inlineData.
-func camel(key string) string {
-	if !strings.Contains(key, "_") {
-		return key
-	}
-	var b strings.Builder
-	up := false
-	for i := 0; i < len(key); i++ {
-		c := key[i]
-		switch {
-		case c == '_' && b.Len() > 0:
-			up = true
-			continue
-		case up && c >= 'a' && c <= 'z':
-			c -= 'a' - 'A'
-		}
-		up = false
-		b.WriteByte(c)
-	}
-	return b.String()
-}
-
-// snake spells a camelCase key in snake_case.
-func snake(key string) string {
-	var b strings.Builder
-	for i := 0; i < len(key); i++ {
-		c := key[i]
-		if c >= 'A' && c <= 'Z' {
-			b.WriteByte('_')
-			c += 'a' - 'A'
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
-
-// token returns a string, or the spelling of a number: ids and enum values come
-// as either.
-func token(v jsonx.Value) string {
-	switch v.Kind() {
-	case jsonx.String:
-		return v.Str()
-	case jsonx.Number:
-		return string(v.Raw())
-	}
-	return ""
 }

@@ -22,7 +22,7 @@ import (
 // A functionResponse has an id exactly when the call has one. The id of a result
 // never stands in for it.
 func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Profile) ([]codecs.Raw, []codecs.Warning, error) {
-	turn, err := readTurn(r.Body)
+	turn, err := readEcho(r.Body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,8 +76,8 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	return out, warnings, nil
 }
 
-// turn is a reply body, read for its echo.
-type turn struct {
+// echo is a reply body, read for its echo.
+type echo struct {
 	parts     []jsonx.Value
 	malformed bool
 	calls     []codecs.ToolCall
@@ -86,12 +86,12 @@ type turn struct {
 	emptied   map[int]bool       // calls whose undecodable arguments go back as {}
 }
 
-func readTurn(body codecs.Raw) (*turn, error) {
+func readEcho(body codecs.Raw) (*echo, error) {
 	root, err := codecs.ParseBody(codecs.Gemini, body)
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{posAt: map[int]int{}, ids: map[int]codecs.Raw{}, emptied: map[int]bool{}}
+	t := &echo{posAt: map[int]int{}, ids: map[int]codecs.Raw{}, emptied: map[int]bool{}}
 	cand := root.Get("candidates").At(0)
 	if !cand.Exists() {
 		return t, nil
@@ -121,7 +121,7 @@ func readTurn(body codecs.Raw) (*turn, error) {
 }
 
 // echoPart returns the part as it goes back, nil when it leaves the echo.
-func (t *turn) echoPart(i int, part jsonx.Value, answered map[int]codecs.ToolResult, alone bool, p codecs.Profile, pointer string) (codecs.Raw, []codecs.Warning, error) {
+func (t *echo) echoPart(i int, part jsonx.Value, answered map[int]codecs.ToolResult, alone bool, p codecs.Profile, pointer string) (codecs.Raw, []codecs.Warning, error) {
 	pos, isCall := t.posAt[i]
 	switch {
 	case !isCall && p.ReasoningEcho == codecs.EchoRefused && field(part, "thought").Bool():
@@ -156,7 +156,7 @@ func (t *turn) echoPart(i int, part jsonx.Value, answered map[int]codecs.ToolRes
 
 // withoutCall takes the functionCall off a part: the whole part, unless it holds
 // other content too.
-func (t *turn) withoutCall(part jsonx.Value, key, pointer, code, text string) (codecs.Raw, []codecs.Warning, error) {
+func (t *echo) withoutCall(part jsonx.Value, key, pointer, code, text string) (codecs.Raw, []codecs.Warning, error) {
 	signed := field(part, "thoughtSignature").Defined()
 	for _, m := range part.Members() {
 		if k := camel(m.Key); k != "functionCall" && slices.Contains(contentKeys, k) && m.Value.Defined() {

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -127,55 +128,187 @@ func ownBlock(raw codecs.Raw) bool {
 	return v.IsObject() && v.Len() > 0 && !v.Get("type").Exists() && !v.Get("role").Exists()
 }
 
-// mediaItem is a prompt's media as an item, for its placeholder.
-func mediaItem(m *codecs.Media) codecs.Item {
-	typ := mediaType(m.MIME)
-	if typ != "image" && typ != "audio" && typ != "video" {
-		typ = "resource"
-	}
-	return codecs.Item{Kind: codecs.ItemBlob, Type: typ, MIME: m.MIME, URI: m.URI, Data: m.Data}
+// foreignSignature stands in for the signature of a call that another provider
+// made, where a request without one is refused. Source: thought signatures page.
+const foreignSignature = "skip_thought_signature_validator"
+
+// encoder builds contents from messages.
+type encoder struct {
+	profile  codecs.Profile
+	contents []codecs.Raw
+	system   [][]string // texts of each system message
+	warnings []codecs.Warning
+
+	model    []codecs.Raw      // parts of the model content that is being built
+	calls    []codecs.ToolCall // calls of the last model content
+	emptied  []bool            // of them, those that {} goes out for; nil for native ones
+	results  []codecs.ToolResult
+	pointers []string // where the results stand
 }
 
-// media encodes a prompt's media as inlineData or fileData, or as a placeholder
-// where the model or the provider does not take it.
-func (e *encoder) media(p codecs.Part, pointer string) codecs.Raw {
-	m := p.Media
-	native := takesPrompt(m.MIME)
-	switch {
-	case mediaType(m.MIME) == "image" && e.profile.PromptImages == codecs.MediaPlaceholder,
-		m.MIME == codecs.PDFMIME && e.profile.PromptPDF == codecs.MediaPlaceholder:
-		native = false
-	case m.Data == "":
-		native = fetchable(m.URI) && (native || m.MIME == "")
-	}
-	var out jsonx.Fields
-	switch {
-	case !native:
-		line := mediaItem(m).Placeholder()
-		e.warn(codecs.WarnMediaPlaceholder, pointer, "%s", line)
-		out.Str("text", line)
-	case m.Data != "":
-		return e.signed(out.Merge(inlinePart(m.MIME, m.Data, m.Name)), p, pointer)
-	default:
-		return e.signed(out.Merge(filePartOf(m.MIME, m.URI, m.Name)), p, pointer)
-	}
-	return out.Raw()
+func (e *encoder) warn(code, pointer, format string, args ...any) {
+	e.warnings = append(e.warnings, codecs.Warnf(code, pointer, format, args...))
 }
 
-// takesPrompt tells whether a prompt takes this type. Types are compared
-// exactly: the provider refuses image/jpg and image/gif.
-func takesPrompt(mime string) bool {
-	switch mediaType(mime) {
-	case "image":
-		return slices.Contains(promptImages, mime)
-	case "audio", "video", "text":
-		return true
+func (e *encoder) messages(messages []codecs.Message) error {
+	for i, m := range messages {
+		pointer := fmt.Sprintf("/messages/%d", i)
+		var err error
+		switch {
+		case m.Native != nil:
+			if err = e.flush(); err == nil {
+				e.native(m.Native)
+			}
+		case m.Role == "system":
+			e.addSystem(m, pointer)
+		case m.Role == "assistant":
+			err = e.addModel(m, pointer)
+		case m.Role == "user" || m.Role == "tool":
+			err = e.addUser(m, pointer)
+		default:
+			err = fmt.Errorf("messages[%d]: role %q is none of system, user, assistant, tool", i, m.Role)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return mime == codecs.PDFMIME || mime == "application/json"
+	return e.flush()
 }
 
-// fetchable tells whether the provider can reach a URI.
-func fetchable(uri string) bool {
-	scheme, _, found := strings.Cut(uri, "://")
-	return found && (scheme == "https" || scheme == "http" || scheme == "gs")
+// native splices contents and remembers the calls of the last model turn.
+func (e *encoder) native(raws []codecs.Raw) {
+	for _, raw := range raws {
+		e.contents = append(e.contents, raw)
+		v := jsonx.Of(raw)
+		if v.Get("role").Str() != "model" {
+			continue
+		}
+		rd := partReader{}
+		e.calls, e.emptied = nil, nil // native calls go out as they are
+		for _, p := range rd.readAll(list(v.Get("parts")), "") {
+			if p.Kind == codecs.CallKind {
+				e.calls = append(e.calls, *p.Call)
+			}
+		}
+	}
+}
+
+// addSystem collects the texts of a system message.
+func (e *encoder) addSystem(m codecs.Message, pointer string) {
+	var texts []string
+	for j, p := range m.Parts {
+		switch p.Kind {
+		case codecs.Text:
+			texts = append(texts, p.Text)
+		case codecs.MediaKind:
+			line := mediaItem(p.Media).Placeholder()
+			e.warn(codecs.WarnMediaPlaceholder, fmt.Sprintf("%s/parts/%d", pointer, j), "%s: systemInstruction takes only text", line)
+			texts = append(texts, line)
+		default:
+			e.warn(codecs.WarnLossy, fmt.Sprintf("%s/parts/%d", pointer, j), "systemInstruction takes no %s part", p.Kind)
+		}
+	}
+	if len(texts) == 0 {
+		return
+	}
+	e.system = append(e.system, texts)
+}
+
+// systemParts keeps the parts of a single system message apart and joins those
+// of several by a blank line.
+func (e *encoder) systemParts() []codecs.Raw {
+	if len(e.system) == 1 {
+		var parts []codecs.Raw
+		for _, t := range e.system[0] {
+			parts = append(parts, textPart(t))
+		}
+		return parts
+	}
+	var messages []string
+	for _, texts := range e.system {
+		messages = append(messages, strings.Join(texts, ""))
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	return []codecs.Raw{textPart(strings.Join(messages, "\n\n"))}
+}
+
+func textPart(s string) codecs.Raw { return (&jsonx.Fields{}).Str("text", s).Raw() }
+
+// addModel adds an assistant message. A message with calls joins the assistant
+// message right before it: a call turn has to follow a user turn.
+func (e *encoder) addModel(m codecs.Message, pointer string) error {
+	if err := e.flushResults(); err != nil {
+		return err
+	}
+	hasCall := slices.ContainsFunc(m.Parts, func(p codecs.Part) bool { return p.Kind == codecs.CallKind })
+	if !hasCall {
+		e.flushModel()
+	}
+	if len(e.model) == 0 {
+		e.calls, e.emptied = nil, nil
+	}
+	var parts []codecs.Raw
+	signed := false
+	for j, p := range m.Parts {
+		at := fmt.Sprintf("%s/parts/%d", pointer, j)
+		if p.Kind == codecs.CallKind && p.Call != nil {
+			call := *p.Call
+			if !signed && e.profile.ReasoningEcho == codecs.EchoRequired && signatureOf(call) == "" {
+				call.Signature = foreignSignature
+				p.Call = &call
+			}
+			signed = true
+			call.Pos = len(e.calls)
+			e.calls = append(e.calls, call)
+			e.emptied = append(e.emptied, undecodable(call))
+		}
+		if raw := e.part(p, true, at); raw != nil {
+			parts = append(parts, raw)
+		}
+	}
+	if len(parts) == 0 {
+		e.warn(codecs.WarnLossy, pointer, "an assistant message without content is left out: a content needs parts")
+	}
+	e.model = append(e.model, parts...)
+	return nil
+}
+
+func (e *encoder) addUser(m codecs.Message, pointer string) error {
+	e.flushModel()
+	var rest []codecs.Raw
+	found := false
+	for j, p := range m.Parts {
+		at := fmt.Sprintf("%s/parts/%d", pointer, j)
+		if p.Kind == codecs.ResultKind && p.Result != nil {
+			e.results, e.pointers = append(e.results, *p.Result), append(e.pointers, at)
+			found = true
+			continue
+		}
+		if raw := e.part(p, false, at); raw != nil {
+			rest = append(rest, raw)
+		}
+	}
+	if len(rest) > 0 {
+		if err := e.flushResults(); err != nil {
+			return err
+		}
+		e.contents = append(e.contents, content("user", rest))
+	} else if !found {
+		e.warn(codecs.WarnLossy, pointer, "a %s message without content is left out: a content needs parts", m.Role)
+	}
+	return nil
+}
+
+func (e *encoder) flush() error {
+	e.flushModel()
+	return e.flushResults()
+}
+
+func (e *encoder) flushModel() {
+	if len(e.model) > 0 {
+		e.contents = append(e.contents, content("model", e.model))
+		e.model = nil
+	}
 }

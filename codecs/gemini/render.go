@@ -7,13 +7,6 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// rawFinishes is the reverse of finishes.
-var rawFinishes = map[string]string{
-	codecs.FinishStop: "STOP", codecs.FinishToolCalls: "STOP", codecs.FinishLength: "MAX_TOKENS",
-	codecs.FinishContentFilter: "SAFETY", codecs.FinishRefusal: "SAFETY", codecs.FinishPause: "CONTINUATION",
-	codecs.FinishMalformedCall: "MALFORMED_FUNCTION_CALL", codecs.FinishError: "OTHER",
-}
-
 // RenderReply encodes a reply as generateContent answers it. A blocked prompt
 // has a promptFeedback and no candidate. Arguments that do not decode go out as
 // a JSON string, which Reply reads back. RawFinish is kept when it is spelled as
@@ -114,22 +107,6 @@ func (e *encoder) replyPart(p codecs.Part, pointer string) codecs.Raw {
 		}
 	}
 	return e.part(p, true, pointer)
-}
-
-// finish is the value of finishReason, nil when the reply has none.
-func (e *encoder) finish(r codecs.Reply) codecs.Raw {
-	// A foreign spelling gives way to the normalised reason, where there is one.
-	if raw := r.RawFinish; screaming(raw) || raw != "" && rawFinishes[r.Finish] == "" {
-		if v, err := jsonx.Parse([]byte(raw)); err == nil && v.Kind() == jsonx.Number {
-			return codecs.Raw(raw)
-		}
-		return jsonx.Quote(raw)
-	}
-	raw := rawFinishes[r.Finish]
-	if raw == "" {
-		return nil
-	}
-	return jsonx.Quote(raw)
 }
 
 func (e *encoder) usage(body *jsonx.Fields, u *codecs.Usage) {

@@ -3,46 +3,10 @@ package gemini
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
-	"github.com/toolconform/conform/internal/tags"
 )
-
-// finishes maps finishReason to the neutral reason. Every value but STOP and
-// UNEXPECTED_TOOL_CALL is no normal end. The numbers are those of clients that
-// ask for integer enums; from 6 on the Gemini API and Vertex count differently,
-// and 6 to 8 are content filters in both.
-var finishes = map[string]string{
-	"STOP":       codecs.FinishStop,
-	"MAX_TOKENS": codecs.FinishLength,
-
-	"SAFETY":                   codecs.FinishContentFilter,
-	"RECITATION":               codecs.FinishContentFilter,
-	"LANGUAGE":                 codecs.FinishContentFilter,
-	"BLOCKLIST":                codecs.FinishContentFilter,
-	"PROHIBITED_CONTENT":       codecs.FinishContentFilter,
-	"SPII":                     codecs.FinishContentFilter,
-	"MODEL_ARMOR":              codecs.FinishContentFilter,
-	"IMAGE_SAFETY":             codecs.FinishContentFilter,
-	"IMAGE_PROHIBITED_CONTENT": codecs.FinishContentFilter,
-	"IMAGE_RECITATION":         codecs.FinishContentFilter,
-
-	"MALFORMED_FUNCTION_CALL": codecs.FinishMalformedCall,
-	"UNEXPECTED_TOOL_CALL":    codecs.FinishMalformedCall, // with a call in the turn: tool_calls, and the loop answers it as unknown
-	"TOO_MANY_TOOL_CALLS":     codecs.FinishError,
-	"OTHER":                   codecs.FinishError,
-	"IMAGE_OTHER":             codecs.FinishError,
-	"NO_IMAGE":                codecs.FinishError,
-	"CONTINUATION":            codecs.FinishPause,
-
-	"FINISH_REASON_UNSPECIFIED": "",
-
-	"0": "", "1": codecs.FinishStop, "2": codecs.FinishLength, "3": codecs.FinishContentFilter,
-	"4": codecs.FinishContentFilter, "5": codecs.FinishError, "6": codecs.FinishContentFilter,
-	"7": codecs.FinishContentFilter, "8": codecs.FinishContentFilter,
-}
 
 // Reply decodes the body of generateContent. The first candidate is the reply.
 //
@@ -195,54 +159,6 @@ func readCitations(cand jsonx.Value) []codecs.Citation {
 			c.EndIndex = &n
 		}
 		out = append(out, c)
-	}
-	return out
-}
-
-// splitThink moves thinking between tags out of the visible text, in place.
-// Neighbouring texts are read as one, since a tag may open in one part and close
-// in the next; a part with a signature ends such a run, and the signature stays
-// on what is left of it.
-func splitThink(parts []codecs.Part, tag string) []codecs.Part {
-	if tag == "" {
-		return parts
-	}
-	var out []codecs.Part
-	for i := 0; i < len(parts); {
-		if parts[i].Kind != codecs.Text {
-			out = append(out, parts[i])
-			i++
-			continue
-		}
-		var text strings.Builder
-		j := i
-		for j < len(parts) && parts[j].Kind == codecs.Text {
-			text.WriteString(parts[j].Text)
-			j++
-			if parts[j-1].Signature != "" || len(parts[j-1].Extra) > 0 {
-				break
-			}
-		}
-		segments, found := tags.SplitThink(text.String(), tag)
-		if !found {
-			out = append(out, parts[i:j]...)
-			i = j
-			continue
-		}
-		last := parts[j-1]
-		for k, s := range segments {
-			p := codecs.Part{Kind: codecs.Text, Text: s.Text}
-			if s.Think {
-				p.Kind = codecs.Reasoning
-			}
-			if k == len(segments)-1 {
-				p.Signature, p.Extra = last.Signature, last.Extra
-			}
-			if p.Text != "" || p.Signature != "" || p.Extra != nil {
-				out = append(out, p)
-			}
-		}
-		i = j
 	}
 	return out
 }

@@ -9,11 +9,8 @@
 package hermes
 
 import (
-	"errors"
-
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/openai"
-	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/tags"
 )
 
@@ -34,35 +31,6 @@ func (Codec) Endpoint(model string, stream bool) string { return wire.Endpoint(m
 // Match answers as chat completions does: the paths are the same, only the
 // bodies differ.
 func (Codec) Match(path string) (model string, stream, ok bool) { return wire.Match(path) }
-
-// Error reads an error body of the transport.
-func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.ProviderError {
-	e := wire.Error(status, header, body)
-	e.Dialect = codecs.Hermes
-	return e
-}
-
-// RenderError encodes an error of the transport.
-func (Codec) RenderError(e *codecs.ProviderError, p codecs.Profile) (int, codecs.Raw) {
-	return wire.RenderError(e, p)
-}
-
-// own gives an error of the transport the dialect that the caller asked for.
-func own(err error) error {
-	var de *codecs.DecodeError
-	var pe *codecs.ProviderError
-	switch {
-	case errors.As(err, &de):
-		c := *de
-		c.Dialect = codecs.Hermes
-		return &c
-	case errors.As(err, &pe):
-		c := *pe
-		c.Dialect = codecs.Hermes
-		return &c
-	}
-	return err
-}
 
 const contentPointer = "/choices/0/message/content"
 
@@ -97,13 +65,4 @@ func scanner(p codecs.Profile) tags.Scanner {
 func transport(p codecs.Profile) codecs.Profile {
 	p.ThinkTag = "none"
 	return p
-}
-
-// Tools returns the tool prompt, as a JSON string.
-func (Codec) Tools(tools []codecs.Tool, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	text, err := prompt(tools, p)
-	if err != nil {
-		return nil, nil, err
-	}
-	return jsonx.Quote(text), nil, nil
 }

@@ -44,24 +44,6 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 
 func nativeCalls(r codecs.Reply) bool { return len(r.Calls()) > 0 }
 
-// splice puts what was read out of the text in the place of the text. Thinking
-// in tags takes the place of the server's own reasoning field.
-func splice(parts []codecs.Part, t turn) []codecs.Part {
-	var out []codecs.Part
-	done := false
-	for _, p := range parts {
-		switch {
-		case p.Kind == codecs.Text && done:
-		case p.Kind == codecs.Text:
-			out, done = append(out, t.parts...), true
-		case p.Kind == codecs.Reasoning && t.thinking:
-		default:
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // read decodes the transport and returns the text, thinking and calls still in
 // it.
 func read(body []byte, p codecs.Profile) (codecs.Reply, string, error) {
@@ -119,75 +101,4 @@ func readAt(body []byte, pointer string) (codecs.Reply, string, error) {
 		}
 	}
 	return r, text, nil
-}
-
-func failure(root jsonx.Value, prefix string, body []byte) *codecs.ProviderError {
-	e := wire.Error(200, nil, root.Raw())
-	message := e.Message
-	for _, key := range []string{"error_message", "error_msg", "message", "error"} {
-		if s := root.Get(key).Str(); s != "" {
-			message = s
-			break
-		}
-	}
-	return &codecs.ProviderError{
-		Dialect: codecs.Hermes, Status: 200, Code: e.Code, Message: message, Prefix: prefix,
-		Kind: codecs.ErrorKind(200, e.Code, message), Body: body,
-	}
-}
-
-// RawCalls returns native calls as they came; without any, one
-// {"name","arguments"} for each call in the text. Calls that the limit cut are
-// there, with their arguments as text.
-func (c Codec) RawCalls(body []byte, p codecs.Profile) []codecs.Raw {
-	if _, standard := contentAt(p); standard {
-		if native := wire.RawCalls(body, p); len(native) > 0 {
-			return native
-		}
-	}
-	r, err := c.Reply(body, p)
-	if err != nil {
-		return nil
-	}
-	var out []codecs.Raw
-	for _, call := range r.Calls() {
-		args := call.Arguments
-		if args == nil {
-			args = jsonx.Quote(call.ArgumentsText)
-		}
-		var f jsonx.Fields
-		out = append(out, f.Str("name", call.Name).Set("arguments", args).Raw())
-	}
-	return out
-}
-
-// ExtractCall reads {"name","arguments"} or a native call.
-func (Codec) ExtractCall(raw codecs.Raw) (name string, arguments codecs.Raw, ok bool) {
-	v, err := jsonx.Parse(raw)
-	if err != nil || !v.IsObject() {
-		return "", nil, false
-	}
-	if v.Get("function").IsObject() {
-		return wire.ExtractCall(raw)
-	}
-	call, _ := wholeCall(string(raw), "")
-	if call == nil {
-		return "", nil, false
-	}
-	return call.Name, call.Arguments, true
-}
-
-// TextContent returns the text of a body without thinking and call blocks.
-func (c Codec) TextContent(body []byte, p codecs.Profile) string {
-	if r, err := c.Reply(body, p); err == nil {
-		return r.Text()
-	}
-	at, standard := contentAt(p)
-	text := ""
-	if standard {
-		text = wire.TextContent(body, transport(p))
-	} else if root, err := codecs.ParseBody(codecs.Hermes, body); err == nil {
-		text = root.Lookup(at).Str()
-	}
-	return codecs.Reply{Parts: lift(text, at, false, p).parts}.Text()
 }

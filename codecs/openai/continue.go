@@ -106,56 +106,6 @@ func (e *echo) readCalls() {
 	}
 }
 
-// answer keeps one call and writes its result, or leaves both out.
-func (e *echo) answer(item jsonx.Value, pos, index int) {
-	ptr := fmt.Sprintf("/tool_calls/%d", index)
-	result, ok := e.results[pos]
-	if !ok {
-		e.changed = true
-		e.warn(codecs.WarnCallDropped, ptr, "call %d of %s has no result and leaves the echo", pos, item.Path("function", "name").Str())
-		return
-	}
-	id := callID(item)
-	wireID := item.Get("id").Raw()
-	if id == "" {
-		if id = result.ID; id == "" {
-			id = codecs.MadeID(e.seed, pos, "call_", e.profile.IDRule)
-			e.warn(codecs.WarnIDMade, ptr+"/id", "call %d came without an id; %s was made for it and its result", pos, id)
-		}
-		wireID = jsonx.Quote(id)
-		item = jsonx.Of(replaced(item, "id", wireID))
-		e.changed = true
-	}
-	if fn, emptied := e.emptied(item.Get("function"), pos, ptr); emptied {
-		item = jsonx.Of(replaced(item, "function", fn))
-		e.changed = true
-		if call := e.calls[pos]; call.ArgumentsErr != "" {
-			result = codecs.RefusedArguments(call, result)
-		}
-	}
-	e.kept = append(e.kept, item.Raw())
-	content, follow, warnings := resultContent(result, e.profile, fmt.Sprintf("/results/%d", pos))
-	e.warnings = append(e.warnings, warnings...)
-	e.follow.add(result, id, follow)
-	var m jsonx.Fields
-	e.answers = append(e.answers, m.Str("role", "tool").Set("tool_call_id", wireID).Set("content", content).Raw())
-}
-
-// answerLegacy answers a function_call, which has no id, in its own form.
-func (e *echo) answerLegacy(fn jsonx.Value, result codecs.ToolResult) {
-	if raw, emptied := e.emptied(fn, 0, "/function_call"); emptied {
-		e.legacy = raw
-		if call := e.calls[0]; call.ArgumentsErr != "" {
-			result = codecs.RefusedArguments(call, result)
-		}
-	}
-	content, follow, warnings := resultContent(result, e.profile, "/results/0")
-	e.warnings = append(e.warnings, warnings...)
-	e.follow.add(result, "", follow)
-	var m jsonx.Fields
-	e.answers = append(e.answers, m.Str("role", "function").Str("name", fn.Get("name").Str()).Set("content", content).Raw())
-}
-
 // emptied puts {} in the place of arguments that the engine refuses in the
 // history: undecodable ones, with a warning, and empty ones, which mean {}.
 func (e *echo) emptied(fn jsonx.Value, pos int, ptr string) (codecs.Raw, bool) {

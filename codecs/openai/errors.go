@@ -165,3 +165,45 @@ func inside(message, code string, body []byte) *codecs.ProviderError {
 	e.Kind = codecs.ErrorKind(status, code, message)
 	return e
 }
+
+// errorForm is how OpenAI reports one kind of error.
+type errorForm struct {
+	status    int
+	typ, code string
+}
+
+var errorForms = map[string]errorForm{
+	codecs.ErrAuth:       {401, "invalid_request_error", "invalid_api_key"},
+	codecs.ErrQuota:      {429, "insufficient_quota", "insufficient_quota"},
+	codecs.ErrRate:       {429, "rate_limit_error", "rate_limit_exceeded"},
+	codecs.ErrShape:      {400, "invalid_request_error", ""},
+	codecs.ErrModeration: {400, "invalid_request_error", "content_policy_violation"},
+	codecs.ErrBlocked:    {400, "invalid_request_error", "content_filter"},
+	codecs.ErrOverload:   {503, "server_error", "overloaded"},
+	codecs.ErrServer:     {500, "server_error", ""},
+}
+
+// RenderError encodes an error in OpenAI's envelope. An error status of e
+// stays; otherwise the kind decides it.
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs.Raw) {
+	form, ok := errorForms[e.Kind]
+	if !ok {
+		form = errorForms[codecs.ErrServer]
+	}
+	status := form.status
+	if e.Status >= 400 {
+		status = e.Status
+	}
+	code := e.Code
+	if code == "" {
+		code = form.code
+	}
+	var in, f jsonx.Fields
+	in.Str("message", e.Message).Str("type", form.typ).Set("param", codecs.Raw("null"))
+	if code == "" {
+		in.Set("code", codecs.Raw("null"))
+	} else {
+		in.Str("code", code)
+	}
+	return status, f.Set("error", in.Raw()).Raw()
+}

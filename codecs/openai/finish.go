@@ -1,6 +1,8 @@
 package openai
 
-import "github.com/toolconform/conform/codecs"
+import (
+	"github.com/toolconform/conform/codecs"
+)
 
 // finishes maps the finish reasons of chat completions hosts, and the native
 // ones that gateways pass on, to the neutral ones.

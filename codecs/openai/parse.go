@@ -154,7 +154,7 @@ func (r *requestReader) unread(at string, m jsonx.Value, known ...string) {
 }
 
 func (r *requestReader) assistant(at string, m jsonx.Value) {
-	t := readTurn(m, at, r.profile)
+	t := readAssistant(m, at, r.profile)
 	r.warnings = append(r.warnings, t.warnings...)
 	if t.refusal != "" {
 		t.parts = append([]codecs.Part{{Kind: codecs.Text, Text: t.refusal}}, t.parts...)

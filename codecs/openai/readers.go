@@ -54,6 +54,6 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	if err != nil {
 		return ""
 	}
-	t := readTurn(root.Get("choices").At(0).Get("message"), "", p)
+	t := readAssistant(root.Get("choices").At(0).Get("message"), "", p)
 	return codecs.Reply{Parts: t.parts}.Text()
 }

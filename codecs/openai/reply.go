@@ -45,7 +45,7 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 			Err: errors.New("the choice has neither a message nor a finish reason"),
 		}
 	}
-	t := readTurn(msg, "/choices/0/message", p)
+	t := readAssistant(msg, "/choices/0/message", p)
 	r.Parts, r.Warnings, r.FinishMessage = t.parts, t.warnings, t.refusal
 	setFinish(&r, choice.Get("native_finish_reason").Str(), t.refusal != "")
 	if t.nameless && r.Finish == codecs.FinishLength {
@@ -71,7 +71,7 @@ func topError(root jsonx.Value) (message, code string, failed bool) {
 
 // empty tells whether a message has nothing that a reader could use.
 func empty(msg jsonx.Value) bool {
-	t := readTurn(msg, "", codecs.Profile{})
+	t := readAssistant(msg, "", codecs.Profile{})
 	return len(t.parts) == 0 && t.refusal == ""
 }
 

@@ -244,16 +244,3 @@ func (e *echo) settleID(n *entry, c codecs.ToolCall, r codecs.ToolResult) (codec
 	n.raw, err = jsonx.Set(n.raw, "/call_id", jsonx.Quote(id))
 	return jsonx.Quote(id), err
 }
-
-func outputItem(id, output codecs.Raw) codecs.Raw {
-	var f jsonx.Fields
-	return f.Str("type", typeOutput).Set("call_id", id).Set("output", output).Raw()
-}
-
-// laterMessage is the user message that carries media of results where the
-// engine takes none inside them.
-func laterMessage(parts []codecs.Raw) codecs.Raw {
-	var f jsonx.Fields
-	list := append([]codecs.Raw{inputText("Media of the tool results above, in their order:")}, parts...)
-	return f.Str("type", typeMessage).Str("role", "user").Set("content", jsonx.List(list...)).Raw()
-}

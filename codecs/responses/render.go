@@ -11,13 +11,6 @@ import (
 // gives the same bytes.
 const createdAt = 1764547200
 
-// statuses and reasons are the raw finishes that this dialect spells itself. A
-// raw finish of another dialect is replaced by that of Finish.
-var (
-	statuses = map[string]bool{"completed": true, "incomplete": true, "failed": true, "cancelled": true, "in_progress": true, "queued": true, "requires_action": true}
-	reasons  = map[string]bool{"max_output_tokens": true, "content_filter": true, "max_messages": true, "steered": true}
-)
-
 // RenderReply writes a response object as OpenAI sends it. Ids that the reply
 // lacks are made, the same for the same reply. A refusal becomes a refusal
 // block; an error a failed response.
@@ -66,30 +59,6 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	}
 	body := envelope(r, &w, status, reason)
 	return body, append(w.warnings, codecs.LostFinish(c, r, body, p)...), nil
-}
-
-// renderFinish picks status and incomplete reason.
-func renderFinish(r codecs.Reply, w *writer) (status, reason string) {
-	if r.Unfinished > 0 {
-		w.warn(codecs.WarnLossy, "%d calls that were cut before their name have no form in this dialect", r.Unfinished)
-	}
-	switch {
-	case r.RawFinish == "incomplete" && r.Finish == codecs.FinishLength:
-		return "incomplete", "max_output_tokens"
-	case statuses[r.RawFinish]:
-		return r.RawFinish, ""
-	case reasons[r.RawFinish]:
-		return "incomplete", r.RawFinish
-	}
-	switch r.Finish {
-	case codecs.FinishLength:
-		return "incomplete", "max_output_tokens"
-	case codecs.FinishContentFilter, codecs.FinishBlocked: // the nearest word for a refused prompt
-		return "incomplete", "content_filter"
-	case codecs.FinishError:
-		return "failed", ""
-	}
-	return "completed", ""
 }
 
 func lastText(parts []codecs.Part) int {

@@ -232,3 +232,37 @@ func TestArchitecturePage(t *testing.T) {
 		}
 	}
 }
+
+// TestDialectFolders: a duty stands in the file of the same name in every
+// dialect, as docs/architecture.md has it.
+func TestDialectFolders(t *testing.T) {
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## A dialect folder\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	missing := map[string]string{} // file -> the rest of its line, which names the dialects without it
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z]+\\.go)` \\|(.*)$").FindAllStringSubmatch(section, -1) {
+		_, missing[m[1]], _ = strings.Cut(m[2], "; none in ")
+	}
+	if len(missing) < 10 {
+		t.Fatalf("docs/architecture.md lists %d files of a dialect only", len(missing))
+	}
+	for _, p := range load(t) {
+		dialect, ok := strings.CutPrefix(own(p.ImportPath), "codecs/")
+		if !ok || dialect == "all" {
+			continue
+		}
+		for _, f := range p.GoFiles {
+			if _, listed := missing[f]; !listed {
+				t.Errorf("codecs/%s/%s is none of the files of a dialect that docs/architecture.md lists", dialect, f)
+			}
+		}
+		for f, without := range missing {
+			if slices.Contains(p.GoFiles, f) == strings.Contains(without, "`"+dialect+"`") {
+				t.Errorf("codecs/%s: docs/architecture.md and the folder disagree on whether %s is there", dialect, f)
+			}
+		}
+	}
+}

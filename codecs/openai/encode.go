@@ -2,6 +2,8 @@ package openai
 
 import (
 	"fmt"
+	"hash/fnv"
+	"strconv"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -241,4 +243,221 @@ func (a *assistantFields) content(joined bool) codecs.Raw {
 		return jsonx.Quote(b.String())
 	}
 	return jsonx.List(a.texts...)
+}
+
+// filled is codecs.Without, and null members left out too.
+func filled(v jsonx.Value, keys ...string) codecs.Raw {
+	for _, m := range v.Members() {
+		if !m.Value.Defined() {
+			keys = append(keys, m.Key)
+		}
+	}
+	return codecs.Without(v, keys...)
+}
+
+// joined appends the members of the object rest, whose keys are not in object.
+func joined(object, rest codecs.Raw) codecs.Raw {
+	if len(rest) <= len("{}") {
+		return object
+	}
+	return append(append(object[:len(object)-1:len(object)-1], ','), rest[1:]...)
+}
+
+// replaced returns the object v with one member set; every other value keeps
+// its bytes.
+func replaced(v jsonx.Value, key string, value codecs.Raw) codecs.Raw {
+	members := v.Members()
+	for i, m := range members {
+		if m.Key == key {
+			members[i].Value = jsonx.Of(value)
+			return codecs.Object(members)
+		}
+	}
+	return codecs.Object(append(members, jsonx.Member{Key: key, Value: jsonx.Of(value)}))
+}
+
+// writer encodes the messages of a request.
+type writer struct {
+	profile  codecs.Profile
+	out      []codecs.Raw
+	follow   followUps // media of the results written last, not sent yet
+	turn     sentTurn
+	warnings []codecs.Warning
+}
+
+func (w *writer) warn(code, pointer, format string, args ...any) {
+	w.warnings = append(w.warnings, codecs.Warnf(code, pointer, format, args...))
+}
+
+// flush sends pending media: after the last result of a turn.
+func (w *writer) flush() {
+	if m := w.follow.message(); m != nil {
+		w.out = append(w.out, m)
+	}
+}
+
+func (w *writer) message(i int, m codecs.Message) error {
+	if m.Native != nil {
+		for j, n := range m.Native {
+			if err := jsonx.Check(n); err != nil {
+				return fmt.Errorf("native[%d]: %w", j, err)
+			}
+			switch jsonx.Of(n).Get("role").Str() {
+			case "tool", "function":
+			case "assistant":
+				w.turn = newTurn(readAssistant(jsonx.Of(n), "", w.profile).parts)
+				fallthrough
+			default:
+				w.flush()
+			}
+			w.out = append(w.out, n)
+		}
+		return nil
+	}
+	if m.Role == "assistant" {
+		w.flush()
+		return w.assistant(i, m)
+	}
+	if m.Role != "system" && m.Role != "user" && m.Role != "tool" {
+		return fmt.Errorf("role %q is none of system, user, assistant, tool", m.Role)
+	}
+	rest := make([]codecs.Part, 0, len(m.Parts))
+	results := false
+	for j, part := range m.Parts {
+		if part.Kind == codecs.ResultKind && part.Result != nil {
+			results = true
+			w.result(*part.Result, fmt.Sprintf("/messages/%d/parts/%d", i, j))
+			continue
+		}
+		rest = append(rest, part)
+	}
+	if results && len(rest) == 0 {
+		return nil
+	}
+	w.flush()
+	role := m.Role
+	if role == "tool" { // a tool message holds results only
+		role = "user"
+		w.warn(codecs.WarnLossy, fmt.Sprintf("/messages/%d", i), "what is no result of a tool message goes out in a user message")
+	}
+	content, err := w.content(i, rest, role)
+	if err != nil {
+		return err
+	}
+	var f jsonx.Fields
+	w.out = append(w.out, f.Str("role", role).Set("content", content).Raw())
+	return nil
+}
+
+// content encodes the parts of a system or user message: one text as a string,
+// anything else as a list.
+func (w *writer) content(i int, parts []codecs.Part, role string) (codecs.Raw, error) {
+	if len(parts) == 0 {
+		return codecs.Raw(`""`), nil
+	}
+	var list []codecs.Raw
+	plain := true
+	for j, part := range parts {
+		ptr := fmt.Sprintf("/messages/%d/parts/%d", i, j)
+		switch part.Kind {
+		case codecs.Text:
+			list = append(list, cachedText(part))
+			if rest := codecs.Without(jsonx.Of(part.Extra), "cache_control"); rest != nil {
+				w.warn(codecs.WarnLossy, ptr, "chat completions has no place for %s", brief(rest))
+			}
+			plain = plain && !cached(part)
+		case codecs.MediaKind:
+			if part.Media == nil {
+				return nil, fmt.Errorf("parts[%d]: a media part without media", j)
+			}
+			raw, ok := promptMedia(part, w.profile)
+			if ok && role == "user" {
+				plain = false
+				list = append(list, raw)
+				continue
+			}
+			line := mediaLine(part.Media)
+			w.warn(codecs.WarnMediaPlaceholder, ptr, "%s", line)
+			list = append(list, textPart(line))
+		case codecs.Opaque:
+			if !chatPart(part) {
+				w.warn(codecs.WarnLossy, ptr, "chat completions has no part of type %q; it is left out", part.Type)
+				continue
+			}
+			plain = false
+			list = append(list, part.Extra)
+		default:
+			w.warn(codecs.WarnLossy, ptr, "a %s message cannot carry a %s part; it is left out", role, part.Kind)
+		}
+	}
+	if len(list) == 0 {
+		return codecs.Raw(`""`), nil
+	}
+	if len(list) == 1 && plain {
+		return jsonx.Quote(jsonx.Of(list[0]).Get("text").Str()), nil
+	}
+	return jsonx.List(list...), nil
+}
+
+// brief names the keys of an object, for warnings.
+func brief(object codecs.Raw) string {
+	var keys []string
+	for _, m := range jsonx.Of(object).Members() {
+		if keys = append(keys, m.Key); len(keys) == 8 {
+			break
+		}
+	}
+	return strings.Join(keys, ", ")
+}
+
+// cached tells whether a text part carries a cache mark (Anthropic and Gemini
+// behind OpenRouter), the one further key of a text part that hosts take.
+func cached(p codecs.Part) bool { return jsonx.Of(p.Extra).Get("cache_control").Defined() }
+
+func cachedText(p codecs.Part) codecs.Raw {
+	var f jsonx.Fields
+	f.Str("type", "text").Str("text", p.Text)
+	if cached(p) {
+		f.Set("cache_control", jsonx.Of(p.Extra).Get("cache_control").Raw())
+	}
+	return f.Raw()
+}
+
+// chatPart tells whether an opaque part is a content part of this dialect, and
+// not a block that a history brought from another one.
+func chatPart(p codecs.Part) bool {
+	if jsonx.Of(p.Extra).Get("type").Str() != p.Type {
+		return false
+	}
+	switch p.Type {
+	case "file", "input_audio", "input_video", "reference", "video":
+		return true
+	}
+	return strings.HasSuffix(p.Type, "_url")
+}
+
+// assistant encodes an assistant message from its parts.
+func (w *writer) assistant(i int, m codecs.Message) error {
+	a := assistantFields{profile: w.profile, at: fmt.Sprintf("/messages/%d/parts", i)}
+	a.seed = digest(fmt.Sprint(i))
+	if err := a.read(m.Parts); err != nil {
+		return err
+	}
+	w.warnings = append(w.warnings, a.warnings...)
+	w.turn = turnOf(a.sent)
+	f := a.fields(false)
+	if w.profile.ReasoningEcho == codecs.EchoRequiredEvenEmpty && len(a.calls) > 0 {
+		if key := reasoningKey(w.profile); !f.Has(key) {
+			f.Str(key, "")
+		}
+	}
+	w.out = append(w.out, f.Raw())
+	return nil
+}
+
+// digest stands for a long seed where an id is made for each of many calls.
+func digest(seed string) codecs.Raw {
+	h := fnv.New64a()
+	h.Write([]byte(seed))
+	return codecs.Raw(strconv.FormatUint(h.Sum64(), 36))
 }

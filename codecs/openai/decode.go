@@ -8,24 +8,54 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// turn is an assistant message, read. Replies and the history in requests
+// imagePart reads an image_url part. Its URL stands in an object or, at
+// Mistral, alone.
+func imagePart(v jsonx.Value) codecs.Part {
+	src := v.Get("image_url")
+	u, extra := src.Str(), codecs.Raw(nil)
+	if src.IsObject() {
+		u, extra = src.Get("url").Str(), codecs.Without(src, "url")
+	}
+	if u == "" {
+		return codecs.Part{Kind: codecs.Opaque, Type: v.Get("type").Str(), Extra: v.Raw()}
+	}
+	return codecs.Part{Kind: codecs.MediaKind, Media: mediaOf(u, "image/*"), Extra: extra}
+}
+
+// mediaOf reads a data URI or a link. The MIME type of a link comes from its
+// file name; without one it is fallback.
+func mediaOf(u, fallback string) *codecs.Media {
+	if mime, data, ok := codecs.SplitDataURI(u); ok {
+		if mime == "" {
+			mime = fallback
+		}
+		return &codecs.Media{MIME: mime, Data: data}
+	}
+	m := &codecs.Media{MIME: codecs.LinkMIME(u), URI: u}
+	if !strings.HasPrefix(m.MIME, "image/") {
+		m.MIME = fallback
+	}
+	return m
+}
+
+// message is an assistant message, read. Replies and the history in requests
 // share it.
-type turn struct {
+type message struct {
 	parts    []codecs.Part
 	refusal  string
 	nameless bool // the last entry of tool_calls has no name
 	warnings []codecs.Warning
 }
 
-func (t *turn) warn(code, pointer, format string, args ...any) {
+func (t *message) warn(code, pointer, format string, args ...any) {
 	t.warnings = append(t.warnings, codecs.Warnf(code, pointer, format, args...))
 }
 
-// readTurn reads an assistant message at the JSON pointer at. The parts come in
+// readAssistant reads an assistant message at the JSON pointer at. The parts come in
 // the order reasoning, what the provider ran, content, media, calls: the keys
 // of the message have no order of their own.
-func readTurn(msg jsonx.Value, at string, p codecs.Profile) turn {
-	var t turn
+func readAssistant(msg jsonx.Value, at string, p codecs.Profile) message {
+	var t message
 	content := t.readContent(msg.Get("content"), at+"/content", p)
 	reasoning := readReasoning(msg, p)
 	var thought bool
@@ -123,7 +153,7 @@ func detailsText(details jsonx.Value) string {
 // readContent reads content in all its forms: a string, a list of chunks or
 // bare strings, null. An object is structured output that a host did not
 // encode; its text is its JSON.
-func (t *turn) readContent(content jsonx.Value, at string, p codecs.Profile) []codecs.Part {
+func (t *message) readContent(content jsonx.Value, at string, p codecs.Profile) []codecs.Part {
 	switch content.Kind() {
 	case jsonx.String:
 		return splitThink([]string{content.Str()}, p)
@@ -218,7 +248,7 @@ func readExecuted(list jsonx.Value) []codecs.Part {
 
 // readMedia reads images (OpenRouter) and the audio of an answer. Audio without
 // text gives its transcript as the text.
-func (t *turn) readMedia(msg jsonx.Value, at string) {
+func (t *message) readMedia(msg jsonx.Value, at string) {
 	for i, img := range msg.Get("images").Items() {
 		part := imagePart(img)
 		if part.Kind == codecs.Opaque {
@@ -245,7 +275,7 @@ func (t *turn) readMedia(msg jsonx.Value, at string) {
 }
 
 // readCalls reads tool_calls, or else the legacy function_call.
-func (t *turn) readCalls(msg jsonx.Value, at string) {
+func (t *message) readCalls(msg jsonx.Value, at string) {
 	pos := 0
 	items := msg.Get("tool_calls").Items()
 	for i, item := range items {

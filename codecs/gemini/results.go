@@ -1,12 +1,126 @@
 package gemini
 
 import (
+	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
+
+// mediaItem is a prompt's media as an item, for its placeholder.
+func mediaItem(m *codecs.Media) codecs.Item {
+	typ := mediaType(m.MIME)
+	if typ != "image" && typ != "audio" && typ != "video" {
+		typ = "resource"
+	}
+	return codecs.Item{Kind: codecs.ItemBlob, Type: typ, MIME: m.MIME, URI: m.URI, Data: m.Data}
+}
+
+// media encodes a prompt's media as inlineData or fileData, or as a placeholder
+// where the model or the provider does not take it.
+func (e *encoder) media(p codecs.Part, pointer string) codecs.Raw {
+	m := p.Media
+	native := takesPrompt(m.MIME)
+	switch {
+	case mediaType(m.MIME) == "image" && e.profile.PromptImages == codecs.MediaPlaceholder,
+		m.MIME == codecs.PDFMIME && e.profile.PromptPDF == codecs.MediaPlaceholder:
+		native = false
+	case m.Data == "":
+		native = fetchable(m.URI) && (native || m.MIME == "")
+	}
+	var out jsonx.Fields
+	switch {
+	case !native:
+		line := mediaItem(m).Placeholder()
+		e.warn(codecs.WarnMediaPlaceholder, pointer, "%s", line)
+		out.Str("text", line)
+	case m.Data != "":
+		return e.signed(out.Merge(inlinePart(m.MIME, m.Data, m.Name)), p, pointer)
+	default:
+		return e.signed(out.Merge(filePartOf(m.MIME, m.URI, m.Name)), p, pointer)
+	}
+	return out.Raw()
+}
+
+// takesPrompt tells whether a prompt takes this type. Types are compared
+// exactly: the provider refuses image/jpg and image/gif.
+func takesPrompt(mime string) bool {
+	switch mediaType(mime) {
+	case "image":
+		return slices.Contains(promptImages, mime)
+	case "audio", "video", "text":
+		return true
+	}
+	return mime == codecs.PDFMIME || mime == "application/json"
+}
+
+// fetchable tells whether the provider can reach a URI.
+func fetchable(uri string) bool {
+	scheme, _, found := strings.Cut(uri, "://")
+	return found && (scheme == "https" || scheme == "http" || scheme == "gs")
+}
+
+// flushResults writes the results that wait, as one content in call order.
+func (e *encoder) flushResults() error {
+	if len(e.results) == 0 {
+		return nil
+	}
+	type entry struct {
+		result  codecs.ToolResult
+		id      codecs.Raw
+		pointer string
+	}
+	// PairResults finds the call of a result by id, name or order. Results of a
+	// conversation that does not add up stay as they are.
+	paired, err := codecs.PairResults(e.calls, e.results)
+	if err != nil {
+		paired = e.results
+	}
+	idless, names := map[int]bool{}, map[string]string{}
+	for _, c := range e.calls {
+		idless[c.Pos] = c.ID == ""
+		names[c.ID] = c.Name
+	}
+	entries := make([]entry, len(paired))
+	for i, r := range paired {
+		id := e.results[i].ID
+		if err == nil && idless[r.Pos] {
+			id = "" // an id that the call does not have is not sent
+		} else if err != nil && r.Name == "" && r.ID != "" {
+			r.Name = names[r.ID]
+		}
+		if r.Name == "" {
+			return fmt.Errorf("%s: the result names no tool and answers no call of the turn before; set its name", e.pointers[i])
+		}
+		for _, c := range e.calls {
+			answers := err == nil && c.Pos == r.Pos || err != nil && r.ID != "" && c.ID == r.ID
+			if answers && c.Pos < len(e.emptied) && e.emptied[c.Pos] {
+				r = codecs.RefusedArguments(c, r)
+			}
+		}
+		entries[i] = entry{result: r, pointer: e.pointers[i]}
+		if id != "" {
+			entries[i].id = jsonx.Quote(id)
+		}
+	}
+	if err == nil {
+		sort.SliceStable(entries, func(a, b int) bool { return entries[a].result.Pos < entries[b].result.Pos })
+	}
+	var parts, followUp []codecs.Raw
+	for _, en := range entries {
+		part, more, ws := encodeResult(en.result, en.id, e.profile, en.pointer)
+		parts, followUp, e.warnings = append(parts, part), append(followUp, more...), append(e.warnings, ws...)
+	}
+	e.contents = append(e.contents, content("user", parts))
+	if len(followUp) > 0 {
+		e.contents = append(e.contents, content("user", followUp))
+	}
+	e.results, e.pointers = nil, nil
+	return nil
+}
 
 // resultImages are the image types that a function response takes. GIF is not
 // among them. Source: multimodal function responses, Gemini 3.

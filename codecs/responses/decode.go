@@ -2,6 +2,7 @@ package responses
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -296,4 +297,46 @@ func textsOf(v jsonx.Value) []string {
 		}
 	}
 	return out
+}
+
+// readMedia reads an input_image or input_file part. ok is false for what Media
+// cannot hold, such as the id of an uploaded file.
+func readMedia(v jsonx.Value) (codecs.Media, bool) {
+	switch v.Get("type").Str() {
+	case "input_image":
+		u := v.Get("image_url").Str()
+		if u == "" {
+			u = v.Path("image_url", "url").Str() // the chat form, which some clients send
+		}
+		if mime, data, ok := codecs.SplitDataURI(u); ok {
+			return codecs.Media{MIME: mime, Data: data}, true
+		}
+		m := codecs.Media{URI: u, MIME: codecs.LinkMIME(u)}
+		if !strings.HasPrefix(m.MIME, "image/") {
+			m.MIME = "image/*" // only the part's type tells that the URL is an image
+		}
+		return m, u != ""
+	case "input_file":
+		name := v.Get("filename").Str()
+		if u := v.Get("file_url").Str(); u != "" {
+			return codecs.Media{URI: u, Name: name, MIME: codecs.LinkMIME(u)}, name == ""
+		}
+		data := v.Get("file_data").Str()
+		mime, payload, ok := codecs.SplitDataURI(data)
+		m := codecs.Media{MIME: mime, Data: payload}
+		if !ok && data != "" && strings.HasSuffix(strings.ToLower(name), ".pdf") {
+			m, ok = codecs.Media{MIME: codecs.PDFMIME, Data: data}, true
+		}
+		m.Name = name
+		return m, ok && m.MIME == codecs.PDFMIME
+	}
+	return codecs.Media{}, false
+}
+
+// fileURI spells a filename as the last segment of a URI.
+func fileURI(name string) string {
+	if name == "" {
+		name = "document.pdf"
+	}
+	return url.PathEscape(name)
 }

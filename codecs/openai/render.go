@@ -1,9 +1,6 @@
 package openai
 
 import (
-	"net/url"
-	"strings"
-
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
@@ -11,28 +8,6 @@ import (
 // madeCreated is the time stamp of rendered replies: the same reply gives the
 // same bytes.
 const madeCreated = 1764547200
-
-// Match takes every path that ends in /chat/completions, whatever stands
-// before it: /v1, a gateway's account, nothing. Azure's deployment form and
-// hosts that put the model before it name the model in the path.
-func (Codec) Match(path string) (model string, stream, ok bool) {
-	path, _, _ = strings.Cut(path, "?")
-	path = "/" + strings.Trim(path, "/")
-	rest, ok := strings.CutSuffix(path, "/chat/completions")
-	if !ok {
-		return "", false, false
-	}
-	rest = strings.TrimSuffix(rest, "/v1")
-	for _, mark := range []string{"/deployments/", "/models/"} {
-		if _, name, found := strings.Cut(rest, mark); found && name != "" {
-			if plain, err := url.PathUnescape(name); err == nil {
-				name = plain
-			}
-			return name, false, true
-		}
-	}
-	return "", false, true
-}
 
 // RenderReply encodes a reply as a chat completion: one choice, content null
 // beside calls without text, reasoning under the profile's first field.
@@ -123,46 +98,4 @@ func renderUsage(u *codecs.Usage) codecs.Raw {
 	out.Int("reasoning_tokens", u.Reasoning)
 	f.Int("prompt_tokens", u.Input).Int("completion_tokens", u.Output).Int("total_tokens", u.Input+u.Output)
 	return f.Set("prompt_tokens_details", in.Raw()).Set("completion_tokens_details", out.Raw()).Raw()
-}
-
-// errorForm is how OpenAI reports one kind of error.
-type errorForm struct {
-	status    int
-	typ, code string
-}
-
-var errorForms = map[string]errorForm{
-	codecs.ErrAuth:       {401, "invalid_request_error", "invalid_api_key"},
-	codecs.ErrQuota:      {429, "insufficient_quota", "insufficient_quota"},
-	codecs.ErrRate:       {429, "rate_limit_error", "rate_limit_exceeded"},
-	codecs.ErrShape:      {400, "invalid_request_error", ""},
-	codecs.ErrModeration: {400, "invalid_request_error", "content_policy_violation"},
-	codecs.ErrBlocked:    {400, "invalid_request_error", "content_filter"},
-	codecs.ErrOverload:   {503, "server_error", "overloaded"},
-	codecs.ErrServer:     {500, "server_error", ""},
-}
-
-// RenderError encodes an error in OpenAI's envelope. An error status of e
-// stays; otherwise the kind decides it.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs.Raw) {
-	form, ok := errorForms[e.Kind]
-	if !ok {
-		form = errorForms[codecs.ErrServer]
-	}
-	status := form.status
-	if e.Status >= 400 {
-		status = e.Status
-	}
-	code := e.Code
-	if code == "" {
-		code = form.code
-	}
-	var in, f jsonx.Fields
-	in.Str("message", e.Message).Str("type", form.typ).Set("param", codecs.Raw("null"))
-	if code == "" {
-		in.Set("code", codecs.Raw("null"))
-	} else {
-		in.Str("code", code)
-	}
-	return status, f.Set("error", in.Raw()).Raw()
 }

@@ -9,6 +9,50 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
+// setTools adds the function declarations and the server tools.
+func (c Codec) setTools(e *encoder, body *jsonx.Fields, req codecs.Request, p codecs.Profile) error {
+	var entries []codecs.Raw
+	if len(req.Tools) > 0 {
+		decls, ws, err := c.Tools(req.Tools, p)
+		if err != nil {
+			return err
+		}
+		e.warnings = append(e.warnings, ws...)
+		entries = append(entries, jsonx.Of(decls).At(0).Raw())
+	}
+	if entries = append(entries, req.ServerTools...); len(entries) > 0 {
+		body.Set("tools", jsonx.List(entries...))
+	}
+	return nil
+}
+
+// choice adds toolConfig. The provider refuses one beside no declarations, so it
+// then stays out; a forced call that gets lost that way warns.
+func (e *encoder) choice(body *jsonx.Fields, c codecs.Choice, declared bool) {
+	var cfg, out jsonx.Fields
+	switch {
+	case c.Raw != nil:
+		if !field(jsonx.Of(c.Raw), "functionCallingConfig").IsObject() {
+			e.warn(codecs.WarnChoiceDropped, "", "dropping tool_choice %s: it has no functionCallingConfig", c.Raw)
+			return
+		}
+		body.Set("toolConfig", c.Raw)
+		return
+	case c.Mode == "":
+		return
+	case !declared:
+		if c.Mode == codecs.ChoiceAny || c.Mode == codecs.ChoiceTool {
+			e.warn(codecs.WarnChoiceDropped, "", "dropping tool_choice '%s': the request declares no functions", c.Mode)
+		}
+		return
+	case c.Mode == codecs.ChoiceTool:
+		cfg.Str("mode", "ANY").Set("allowedFunctionNames", jsonx.List(jsonx.Quote(c.Name)))
+	default:
+		cfg.Str("mode", strings.ToUpper(c.Mode))
+	}
+	body.Set("toolConfig", out.Set("functionCallingConfig", cfg.Raw()).Raw())
+}
+
 // declarationKeys are members of a declaration beside name, description and the
 // schema; they survive when a tool came in this dialect's own form.
 var declarationKeys = []string{"behavior", "response", "responseJsonSchema"}

@@ -3,10 +3,83 @@ package gemini
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/tags"
 )
+
+// field returns a member by its camelCase name, in either spelling.
+func field(v jsonx.Value, name string) jsonx.Value {
+	found := v.Get(name)
+	if found.Defined() {
+		return found
+	}
+	if s := snake(name); s != name {
+		if other := v.Get(s); other.Exists() {
+			return other
+		}
+	}
+	return found
+}
+
+// list returns the elements of a repeated field. The provider's JSON reader
+// also takes one object in place of a list of one.
+func list(v jsonx.Value) []jsonx.Value {
+	if v.IsObject() {
+		return []jsonx.Value{v}
+	}
+	return v.Items()
+}
+
+// camel spells a key in camelCase: inline_data becomes inlineData.
+func camel(key string) string {
+	if !strings.Contains(key, "_") {
+		return key
+	}
+	var b strings.Builder
+	up := false
+	for i := 0; i < len(key); i++ {
+		c := key[i]
+		switch {
+		case c == '_' && b.Len() > 0:
+			up = true
+			continue
+		case up && c >= 'a' && c <= 'z':
+			c -= 'a' - 'A'
+		}
+		up = false
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// snake spells a camelCase key in snake_case.
+func snake(key string) string {
+	var b strings.Builder
+	for i := 0; i < len(key); i++ {
+		c := key[i]
+		if c >= 'A' && c <= 'Z' {
+			b.WriteByte('_')
+			c += 'a' - 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// token returns a string, or the spelling of a number: ids and enum values come
+// as either.
+func token(v jsonx.Value) string {
+	switch v.Kind() {
+	case jsonx.String:
+		return v.Str()
+	case jsonx.Number:
+		return string(v.Raw())
+	}
+	return ""
+}
 
 // contentKeys are the members of a part that hold its content. By the schema a
 // part has one of them; in practice text and functionCall come together.
@@ -266,4 +339,52 @@ func mcpBlock(part jsonx.Value) codecs.Raw {
 			Set("_meta", meta.Bool(fileDataMark, true).Raw()).Raw()
 	}
 	return part.Raw()
+}
+
+// splitThink moves thinking between tags out of the visible text, in place.
+// Neighbouring texts are read as one, since a tag may open in one part and close
+// in the next; a part with a signature ends such a run, and the signature stays
+// on what is left of it.
+func splitThink(parts []codecs.Part, tag string) []codecs.Part {
+	if tag == "" {
+		return parts
+	}
+	var out []codecs.Part
+	for i := 0; i < len(parts); {
+		if parts[i].Kind != codecs.Text {
+			out = append(out, parts[i])
+			i++
+			continue
+		}
+		var text strings.Builder
+		j := i
+		for j < len(parts) && parts[j].Kind == codecs.Text {
+			text.WriteString(parts[j].Text)
+			j++
+			if parts[j-1].Signature != "" || len(parts[j-1].Extra) > 0 {
+				break
+			}
+		}
+		segments, found := tags.SplitThink(text.String(), tag)
+		if !found {
+			out = append(out, parts[i:j]...)
+			i = j
+			continue
+		}
+		last := parts[j-1]
+		for k, s := range segments {
+			p := codecs.Part{Kind: codecs.Text, Text: s.Text}
+			if s.Think {
+				p.Kind = codecs.Reasoning
+			}
+			if k == len(segments)-1 {
+				p.Signature, p.Extra = last.Signature, last.Extra
+			}
+			if p.Text != "" || p.Signature != "" || p.Extra != nil {
+				out = append(out, p)
+			}
+		}
+		i = j
+	}
+	return out
 }

@@ -1,76 +1,11 @@
 package anthropic
 
 import (
-	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
-
-// Match reads a request path: /v1/messages and /messages behind any prefix,
-// Vertex's .../publishers/anthropic/models/MODEL:rawPredict and
-// :streamRawPredict, Bedrock's /model/ID/invoke and
-// /invoke-with-response-stream for a Claude model or an ARN. Sub-resources such
-// as /v1/messages/batches do not match.
-func (Codec) Match(path string) (model string, stream, ok bool) {
-	path, _, _ = strings.Cut(path, "?")
-	path = strings.TrimSuffix(path, "/")
-	if strings.HasSuffix(path, "/messages") || path == "messages" {
-		return "", false, !strings.Contains(path, "/threads/") // the Assistants API has /threads/ID/messages
-	}
-	if _, rest, found := cutLast(path, "/publishers/anthropic/models/"); found {
-		name, action, _ := strings.Cut(rest, ":")
-		switch action {
-		case "rawPredict":
-			return unescape(name), false, name != ""
-		case "streamRawPredict":
-			return unescape(name), true, name != ""
-		}
-		return "", false, false
-	}
-	if _, rest, found := cutLast(path, "/model/"); found {
-		id, action, _ := strings.Cut(rest, "/")
-		if i := strings.LastIndexByte(rest, '/'); i >= 0 { // an ARN may hold slashes
-			id, action = rest[:i], rest[i+1:]
-		}
-		id = unescape(id)
-		claude := strings.Contains(id, "anthropic") || strings.Contains(id, "claude") || strings.HasPrefix(id, "arn:")
-		switch action {
-		case "invoke":
-			return id, false, claude
-		case "invoke-with-response-stream":
-			return id, true, claude
-		}
-	}
-	return "", false, false
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
-}
-
-func unescape(s string) string {
-	if out, err := url.PathUnescape(s); err == nil {
-		return out
-	}
-	return s
-}
-
-// stopReasons maps the neutral reason to stop_reason.
-var stopReasons = map[string]string{
-	codecs.FinishStop:          "end_turn",
-	codecs.FinishToolCalls:     "tool_use",
-	codecs.FinishLength:        "max_tokens",
-	codecs.FinishRefusal:       "refusal",
-	codecs.FinishContentFilter: "refusal",
-	codecs.FinishBlocked:       "refusal",
-	codecs.FinishPause:         "pause_turn",
-}
 
 // RenderReply encodes a reply as the API would. A reply without an id, and calls
 // without one (a warning), get made ones: the API always has them. Undecodable
@@ -201,20 +136,6 @@ func (w *renderer) citations() {
 			Str("encrypted_index", "").Str("cited_text", "").Raw())
 	}
 	w.blocks[first] = (&jsonx.Fields{}).Merge(w.blocks[first]).Set("citations", jsonx.List(list...)).Raw()
-}
-
-func (w *renderer) stopReason() codecs.Raw {
-	r := w.reply
-	if r.RawFinish != "" && (r.Finish == "" || (finishes[r.RawFinish] != "" && !foreignFinish(r.RawFinish))) {
-		return jsonx.Quote(r.RawFinish)
-	}
-	if r.Finish == "" {
-		return codecs.Raw("null")
-	}
-	if reason := stopReasons[r.Finish]; reason != "" {
-		return jsonx.Quote(reason)
-	}
-	return codecs.Raw(`"end_turn"`)
 }
 
 func renderUsage(u *codecs.Usage) codecs.Raw {

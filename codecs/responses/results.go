@@ -1,12 +1,26 @@
 package responses
 
 import (
-	"net/url"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
+
+func outputItem(id, output codecs.Raw) codecs.Raw {
+	var f jsonx.Fields
+	return f.Str("type", typeOutput).Set("call_id", id).Set("output", output).Raw()
+}
+
+// laterMessage is the user message that carries media of results where the
+// engine takes none inside them.
+func laterMessage(parts []codecs.Raw) codecs.Raw {
+	var f jsonx.Fields
+	list := append([]codecs.Raw{inputText("Media of the tool results above, in their order:")}, parts...)
+	return f.Str("type", typeMessage).Str("role", "user").Set("content", jsonx.List(list...)).Raw()
+}
 
 // result is what one tool result becomes on the wire.
 type result struct {
@@ -125,44 +139,32 @@ func mediaNote(m codecs.Media) string {
 	return codecs.Item{Kind: codecs.ItemBlob, Type: kind, MIME: m.MIME, URI: m.URI, Data: m.Data}.Placeholder()
 }
 
-// readMedia reads an input_image or input_file part. ok is false for what Media
-// cannot hold, such as the id of an uploaded file.
-func readMedia(v jsonx.Value) (codecs.Media, bool) {
-	switch v.Get("type").Str() {
-	case "input_image":
-		u := v.Get("image_url").Str()
-		if u == "" {
-			u = v.Path("image_url", "url").Str() // the chat form, which some clients send
+// result writes a function_call_output. Its call is found by Pos in the turn
+// before it, else by its own id, else it is the next call without a result.
+func (w *writer) result(r codecs.ToolResult) error {
+	id := r.ID
+	take := func(match func(pos int, id string) bool) bool {
+		for i, pos := range w.pending {
+			key := callKey{w.turn, pos}
+			if own := w.ids[key]; match(pos, own) {
+				id, w.pending = own, slices.Delete(w.pending, i, i+1)
+				if call, emptied := w.emptied[key]; emptied {
+					r = codecs.RefusedArguments(call, r)
+				}
+				return true
+			}
 		}
-		if mime, data, ok := codecs.SplitDataURI(u); ok {
-			return codecs.Media{MIME: mime, Data: data}, true
-		}
-		m := codecs.Media{URI: u, MIME: codecs.LinkMIME(u)}
-		if !strings.HasPrefix(m.MIME, "image/") {
-			m.MIME = "image/*" // only the part's type tells that the URL is an image
-		}
-		return m, u != ""
-	case "input_file":
-		name := v.Get("filename").Str()
-		if u := v.Get("file_url").Str(); u != "" {
-			return codecs.Media{URI: u, Name: name, MIME: codecs.LinkMIME(u)}, name == ""
-		}
-		data := v.Get("file_data").Str()
-		mime, payload, ok := codecs.SplitDataURI(data)
-		m := codecs.Media{MIME: mime, Data: payload}
-		if !ok && data != "" && strings.HasSuffix(strings.ToLower(name), ".pdf") {
-			m, ok = codecs.Media{MIME: codecs.PDFMIME, Data: data}, true
-		}
-		m.Name = name
-		return m, ok && m.MIME == codecs.PDFMIME
+		return false
 	}
-	return codecs.Media{}, false
-}
-
-// fileURI spells a filename as the last segment of a URI.
-func fileURI(name string) string {
-	if name == "" {
-		name = "document.pdf"
+	found := take(func(pos int, own string) bool { return pos == r.Pos && (r.ID == "" || r.ID == own) }) ||
+		take(func(pos int, own string) bool { return r.ID == own }) ||
+		take(func(pos int, _ string) bool { return pos == r.Pos || (r.ID == "" && r.Pos < 0) })
+	if !found && id == "" {
+		return fmt.Errorf("%w: the result of %q has no id and no call before it is left", codecs.ErrNoCall, r.Name)
 	}
-	return url.PathEscape(name)
+	res := encodeResult(r, w.profile, "result of "+id)
+	w.warnings = append(w.warnings, res.warnings...)
+	w.later = append(w.later, res.later...)
+	w.items = append(w.items, outputItem(jsonx.Quote(id), res.output))
+	return nil
 }

@@ -2,13 +2,65 @@ package hermes
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/tags"
 )
+
+// liftTools takes the tools out of a system text. A prompt of this package goes
+// whole; of one in other words only the block itself goes, and the words around
+// it stay. Tools are read as a list or as one object per line or after another.
+// ok is false when there is no readable block.
+func liftTools(text string, p codecs.Profile) (tools []codecs.Tool, rest string, warnings []codecs.Warning, ok bool) {
+	// Prose may name the tags before the block stands: take the first one that reads.
+	for from := 0; ; {
+		open := strings.Index(text[from:], "<tools>")
+		if open < 0 {
+			return nil, text, nil, false
+		}
+		start := from + open
+		body := text[start+len("<tools>"):]
+		list, size, found := toolList(body)
+		end := strings.TrimLeft(body[size:], " \t\r\n")
+		if !found || !strings.HasPrefix(end, "</tools>") {
+			from = start + len("<tools>")
+			continue
+		}
+		tools, warnings, err := codecs.ParseTools(list)
+		if err != nil || len(tools) == 0 {
+			from = start + len("<tools>")
+			continue
+		}
+		if own, err := prompt(tools, p); err == nil && strings.Contains(text, own) {
+			rest = strings.Replace(text, own, "", 1)
+		} else {
+			rest = text[:start] + end[len("</tools>"):]
+		}
+		return tools, strings.TrimSpace(rest), warnings, true
+	}
+}
+
+// toolList reads the JSON values at the start of text as one list.
+func toolList(text string) (list codecs.Raw, size int, ok bool) {
+	var items []codecs.Raw
+	for {
+		n, whole := tags.JSONValue(text[size:])
+		if !whole {
+			return jsonx.List(items...), size, len(items) > 0
+		}
+		v := jsonx.Of([]byte(strings.TrimSpace(text[size : size+n])))
+		size += n
+		if v.IsArray() {
+			for _, item := range v.Items() {
+				items = append(items, item.Raw())
+			}
+			continue
+		}
+		items = append(items, v.Raw())
+	}
+}
 
 // ParseRequest decodes a chat completions body and lifts what stands in its
 // texts: tools out of the <tools> block of a system message, thinking and calls
@@ -201,69 +253,4 @@ func (o *openCalls) take(name string) int {
 	}
 	o.taken[at] = true
 	return o.calls[at].Pos
-}
-
-// RenderReply writes the turn as a model on a server without a parser does:
-// thinking and calls inside the text, the finish reason stop for a turn with
-// calls.
-func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	limit := r.Finish == codecs.FinishLength
-	p.ReasoningEcho = "" // a rule for requests
-	text, rest, warnings := assemble(r.Parts, limit, p)
-	if limit && r.Unfinished > 0 {
-		text += "\n<" + callTag(p) + ">\n{\"na"
-	}
-	if text != "" {
-		rest = append([]codecs.Part{{Kind: codecs.Text, Text: text}}, rest...)
-	}
-	out := r
-	out.Parts = rest
-	if limit {
-		out.Unfinished = 0 // the text says it
-	}
-	if r.RawFinish == "" && r.Finish == codecs.FinishToolCalls {
-		out.RawFinish = "stop"
-	}
-	pointer, standard := contentAt(p)
-	if standard {
-		body, w, err := wire.RenderReply(out, transport(p))
-		return body, append(warnings, w...), own(err)
-	}
-	if n := len(rest); n > 1 || n == 1 && rest[0].Kind != codecs.Text {
-		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, pointer, "this host sends text only; other parts are left out"))
-	}
-	finish := out.RawFinish
-	if finish == "" {
-		finish = "stop"
-		if limit {
-			finish = "length"
-		}
-	}
-	usage := codecs.Usage{}
-	if r.Usage != nil {
-		usage = *r.Usage
-	}
-	var f jsonx.Fields
-	f.Bool("success", true)
-	if r.ID != "" {
-		f.Str("id", r.ID)
-	}
-	f.Str("model", r.Model).Merge(nest(pointer, jsonx.Quote(text))).Str("finish_reason", finish)
-	f.Int("prompt_length", usage.Input).Int("num_generated_tokens", usage.Output)
-	body := f.Raw()
-	return body, append(warnings, codecs.LostFinish(c, r, body, p)...), nil
-}
-
-// nest builds the value that has v at pointer.
-func nest(pointer string, v codecs.Raw) codecs.Raw {
-	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i := len(tokens) - 1; i >= 0; i-- {
-		key := strings.NewReplacer("~1", "/", "~0", "~").Replace(tokens[i])
-		if _, err := strconv.Atoi(key); err == nil && i > 0 {
-			v = jsonx.List(v)
-			continue
-		}
-		v = (&jsonx.Fields{}).Set(key, v).Raw()
-	}
-	return v
 }

@@ -1,0 +1,304 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// requestKeys are the keys beside a block's own that the API takes in a
+// request. Others came from another dialect, or are unknown, and are refused.
+var requestKeys = []string{"cache_control", "citations", "caller", "title", "context", "source", "toolset_name", "transformations"}
+
+// idShape is what the API takes as the id of a call.
+var idShape = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
+// part encodes one part as a block, nil when it has none. Results go into
+// t.results; t is nil in a system message, which has no results.
+func (c *conversation) part(p codecs.Part, at string, t *wireMessage) codecs.Raw {
+	switch p.Kind {
+	case codecs.Text:
+		return textBlock(p.Text, c.extra(p.Extra, at))
+	case codecs.Reasoning:
+		return c.reasoning(p, at)
+	case codecs.MediaKind:
+		if p.Media != nil {
+			return c.media(p, at)
+		}
+	case codecs.CallKind:
+		if p.Call != nil && t != nil && t.role == "assistant" {
+			return c.call(*p.Call, at)
+		}
+	case codecs.ResultKind:
+		if p.Result != nil && t != nil && t.role == "user" {
+			t.results = append(t.results, c.result(*p.Result, c.extra(p.Extra, at), at))
+			return nil
+		}
+	case codecs.Server, codecs.Opaque:
+		if carries(p) {
+			return p.Extra
+		}
+	}
+	c.warn(codecs.WarnLossy, at, "a %s part %s has no form in this dialect here; it is left out", p.Kind, p.Type)
+	return nil
+}
+
+// extra keeps the keys of a part that the API takes in a request.
+func (c *conversation) extra(extra codecs.Raw, at string) codecs.Raw {
+	var f jsonx.Fields
+	for _, m := range jsonx.Of(extra).Members() {
+		if !slices.Contains(requestKeys, m.Key) {
+			c.warn(codecs.WarnLossy, at, "the key %q is left out: it is none of this dialect's requests", m.Key)
+			continue
+		}
+		f.Set(m.Key, m.Value.Raw())
+	}
+	return fieldsOrNil(&f)
+}
+
+func (c *conversation) reasoning(p codecs.Part, at string) codecs.Raw {
+	var f jsonx.Fields
+	wanted := c.profile.ReasoningEcho
+	switch {
+	case wanted == codecs.EchoRefused:
+		c.warn(codecs.WarnReasoningDropped, at, "reasoning is left out: this engine refuses it")
+		return nil
+	case p.ID != "", p.Signature == "" && (p.Redacted || wanted == ""):
+		c.warn(codecs.WarnLossy, at, "reasoning without a signature of this dialect is left out: the API refuses it")
+		return nil
+	case p.Redacted:
+		f.Str("type", typeRedacted).Str("data", p.Signature)
+	default:
+		f.Str("type", typeThinking).Str("thinking", p.Text)
+		if p.Signature != "" {
+			f.Str("signature", p.Signature)
+		}
+	}
+	return f.Raw()
+}
+
+func (c *conversation) use(id string) {
+	if c.used == nil {
+		c.used = map[string]bool{}
+	}
+	c.used[id] = true
+}
+
+func (c *conversation) call(call codecs.ToolCall, at string) codecs.Raw {
+	if call.Name == "" {
+		c.warn(codecs.WarnCallNameless, at, "left out a call without a name")
+		return nil
+	}
+	ref := &callRef{call: call, wireID: call.ID}
+	if !idShape.MatchString(call.ID) || c.used[call.ID] {
+		seed := codecs.Raw(at + " " + call.ID + " " + call.Name + " " + call.ArgumentsText)
+		ref.wireID = codecs.MadeID(seed, call.Pos, "toolu_", c.profile.IDRule)
+		c.warn(codecs.WarnIDMade, at, "the id %q of %s is empty, used before, or of a shape that the API refuses; %s stands in call and result", call.ID, call.Name, ref.wireID)
+	}
+	c.use(ref.wireID)
+	if call.Signature != "" {
+		c.warn(codecs.WarnLossy, at, "the signature of the call %s has no place in this dialect", call.Name)
+	}
+	var f jsonx.Fields
+	f.Str("type", typeToolUse).Str("id", ref.wireID).Str("name", call.Name)
+	switch {
+	case call.Arguments != nil:
+		f.Set("input", call.Arguments)
+	case c.profile.UndecodableEcho == codecs.UndecodableVerbatim:
+		f.Str("input", call.ArgumentsText)
+	default:
+		f.Set("input", codecs.Raw("{}"))
+		ref.emptied = true
+		c.warn(codecs.WarnArgumentsEmptied, at, "undecodable arguments of %s go out as {}", call.Name)
+	}
+	c.pending = append(c.pending, ref)
+	return f.Merge(c.extra(call.Extra, at)).Raw()
+}
+
+// madeDigest is a short stable word for things that need an id and have none.
+func madeDigest(prefix string, parts ...string) string {
+	seed, _ := json.Marshal(parts) // strings always marshal
+	return codecs.MadeID(seed, 0, prefix, "")
+}
+
+// wireMessage is one wire message in the making.
+type wireMessage struct {
+	role            string
+	results, blocks []codecs.Raw
+	native          codecs.Raw
+}
+
+// callRef is a call of the latest assistant turn, for its results to find.
+type callRef struct {
+	call    codecs.ToolCall
+	wireID  string
+	emptied bool
+	taken   bool
+}
+
+// conversation encodes messages.
+type conversation struct {
+	profile  codecs.Profile
+	writer   *resultWriter
+	system   []codecs.Raw // text blocks
+	blocks   bool         // system goes out as blocks, not as a string
+	turns    []wireMessage
+	pending  []*callRef
+	used     map[string]bool // wire ids so far
+	warnings []codecs.Warning
+}
+
+func (c *conversation) warn(code, at, format string, args ...any) {
+	c.warnings = append(c.warnings, codecs.Warnf(code, at, format, args...))
+}
+
+func (c *conversation) addAll(messages []codecs.Message) error {
+	onlySystem := len(messages) > 0
+	for _, m := range messages {
+		onlySystem = onlySystem && m.Role == "system" && m.Native == nil
+	}
+	for i, m := range messages {
+		at := fmt.Sprintf("/messages/%d", i)
+		if m.Native != nil {
+			c.native(m.Native)
+			continue
+		}
+		switch m.Role {
+		case "system":
+			c.addSystem(m, at)
+		case "assistant":
+			c.add("assistant", m.Parts, at)
+		case "user", "tool":
+			c.add("user", m.Parts, at)
+		default:
+			return fmt.Errorf("anthropic: messages[%d]: role %q is none of system, user, assistant, tool", i, m.Role)
+		}
+	}
+	if onlySystem && len(c.turns) == 0 && len(c.system) > 0 {
+		c.turns, c.system = []wireMessage{{role: "user", blocks: c.systemBlocks()}}, nil
+	}
+	return nil
+}
+
+// native splices wire messages in. Calls in them are answered by id, which
+// their results carry already.
+func (c *conversation) native(messages []codecs.Raw) {
+	for _, raw := range messages {
+		v := jsonx.Of(raw)
+		c.turns = append(c.turns, wireMessage{role: v.Get("role").Str(), native: raw})
+		if v.Get("role").Str() != "assistant" {
+			continue
+		}
+		c.pending = nil
+		for _, b := range v.Get("content").Items() {
+			if isCall(b) {
+				call, _ := readCall(b, "", len(c.pending))
+				c.use(call.ID)
+				c.pending = append(c.pending, &callRef{call: call, wireID: call.ID})
+			}
+		}
+	}
+}
+
+// addSystem hoists the text of a system message. One that holds blocks which
+// only a message can carry (tool_addition) stays where it is.
+func (c *conversation) addSystem(m codecs.Message, at string) {
+	for _, p := range m.Parts {
+		if p.Kind == codecs.Opaque || p.Kind == codecs.Server {
+			c.add("system", m.Parts, at)
+			return
+		}
+	}
+	if len(c.turns) > 0 {
+		c.warn(codecs.WarnLossy, at, "a system message inside the conversation moves to the top")
+	}
+	before := len(c.system)
+	for i, p := range m.Parts {
+		b := c.part(p, fmt.Sprintf("%s/parts/%d", at, i), nil)
+		if b == nil {
+			continue
+		}
+		v := jsonx.Of(b)
+		if v.Get("type").Str() != typeText {
+			c.warn(codecs.WarnLossy, at, "a system message holds text only here")
+			continue
+		}
+		c.system = append(c.system, b)
+		c.blocks = c.blocks || v.Len() != 2
+	}
+	c.blocks = c.blocks || len(c.system) > before+1
+}
+
+// systemBlocks joins system messages of one plain text each by a blank line.
+// Where a message has several blocks, or one with keys of its own, all stay
+// apart.
+func (c *conversation) systemBlocks() []codecs.Raw {
+	if c.blocks || len(c.system) == 0 {
+		return c.system
+	}
+	texts := make([]string, len(c.system))
+	for i, b := range c.system {
+		texts[i] = jsonx.Of(b).Get("text").Str()
+	}
+	return []codecs.Raw{textBlock(strings.Join(texts, "\n\n"), nil)}
+}
+
+func (c *conversation) systemValue() codecs.Raw {
+	switch {
+	case len(c.system) == 0:
+		return nil
+	case c.blocks:
+		return jsonx.List(c.system...)
+	}
+	return jsonx.Of(c.systemBlocks()[0]).Get("text").Raw()
+}
+
+// add encodes a message from parts onto the turn before it, when that has the
+// same role, or as a turn of its own.
+func (c *conversation) add(role string, parts []codecs.Part, at string) {
+	t := wireMessage{role: role}
+	if role == "assistant" && (len(c.turns) == 0 || c.turns[len(c.turns)-1].role != role) {
+		c.pending = nil
+	}
+	for i, p := range parts {
+		here := fmt.Sprintf("%s/parts/%d", at, i)
+		if b := c.part(p, here, &t); b != nil {
+			t.blocks = append(t.blocks, b)
+		}
+	}
+	t.blocks = append(t.blocks, c.writer.after...)
+	c.writer.after = nil
+	if len(t.blocks) == 0 && len(t.results) == 0 {
+		c.warn(codecs.WarnLossy, at, "the %s message has no content that goes out here; it is left out", role)
+		return
+	}
+	if n := len(c.turns); n > 0 && c.turns[n-1].role == role && c.turns[n-1].native == nil {
+		last := &c.turns[n-1]
+		last.results = append(last.results, t.results...)
+		last.blocks = append(last.blocks, t.blocks...)
+		return
+	}
+	c.turns = append(c.turns, t)
+}
+
+func (c *conversation) messages() codecs.Raw {
+	out := make([]codecs.Raw, 0, len(c.turns))
+	for _, t := range c.turns {
+		if t.native != nil {
+			out = append(out, t.native)
+			continue
+		}
+		blocks := append(t.results, t.blocks...)
+		content := jsonx.List(blocks...)
+		if v := jsonx.Of(blocks[0]); len(blocks) == 1 && v.Get("type").Str() == typeText && v.Len() == 2 {
+			content = v.Get("text").Raw()
+		}
+		out = append(out, (&jsonx.Fields{}).Str("role", t.role).Set("content", content).Raw())
+	}
+	return jsonx.List(out...)
+}

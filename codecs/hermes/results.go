@@ -1,0 +1,53 @@
+package hermes
+
+import (
+	"fmt"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// response writes the text of one result. Source: spec 1.4: compact JSON, keys
+// sorted.
+func response(r codecs.ToolResult, p codecs.Profile) string {
+	var f jsonx.Fields
+	tag := responseTag(p)
+	return "<" + tag + ">\n" + string(f.Str("content", codecs.ResultText(r)).Str("name", r.Name).Raw()) + "\n</" + tag + ">"
+}
+
+// resultMessages writes one message for each result and, where the profile
+// wants images to follow, a user message with them after all results.
+func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([]codecs.Raw, []codecs.Warning, error) {
+	var out []codecs.Raw
+	var warnings []codecs.Warning
+	var media []codecs.Part
+	for _, r := range results {
+		var f jsonx.Fields
+		out = append(out, f.Str("role", resultRole(p)).Str("content", response(r, p)).Raw())
+		for _, it := range codecs.ReadItems(r.Content) {
+			if it.Kind != codecs.ItemBlob {
+				continue
+			}
+			follows := it.Data != "" && (codecs.ImageMIME(it.MIME) && p.ResultImages == codecs.MediaFollowUp ||
+				it.MIME == codecs.PDFMIME && p.ResultPDF == codecs.MediaFollowUp)
+			code := codecs.WarnMediaPlaceholder
+			if follows {
+				code = codecs.WarnMediaFollowUp
+				media = append(media, codecs.Part{Kind: codecs.Text, Text: fmt.Sprintf("From the result of %s: %s", r.Name, it.Placeholder())},
+					codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Data: it.Data}})
+			}
+			warnings = append(warnings, codecs.Warnf(code, at, "%s", it.Placeholder()))
+		}
+	}
+	if len(media) == 0 {
+		return out, warnings, nil
+	}
+	body, w, err := wire.Request(codecs.Request{Messages: []codecs.Message{{Role: "user", Parts: media}}}, transport(p))
+	if err != nil {
+		return nil, nil, own(err)
+	}
+	for _, m := range jsonx.Of(body).Get("messages").Items() {
+		out = append(out, m.Raw())
+	}
+	return out, append(warnings, w...), nil
+}

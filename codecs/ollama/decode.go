@@ -1,0 +1,106 @@
+package ollama
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// message is one wire message, read for Reply and ParseRequest alike, so that
+// the echo of a turn parses to what the reply gave.
+type message struct {
+	parts    []codecs.Part
+	warnings []codecs.Warning
+	calls    int
+}
+
+// readAssistant reads thinking, content, images and calls, in this order: the
+// server sends them so in a stream.
+func readAssistant(v jsonx.Value, at string, p codecs.Profile) message {
+	var m message
+	text := contentText(v.Get("content"))
+	native := ""
+	for _, key := range reasoningFields(p) {
+		if native = v.Get(key).Str(); native != "" {
+			break
+		}
+	}
+	body, tagged := codecs.SplitThink(text, p)
+	if native != "" && !tagged { // thinking in tags takes the place of the field
+		m.parts = append(m.parts, codecs.Part{Kind: codecs.Reasoning, Text: native})
+	}
+	m.parts = append(m.parts, body...)
+	m.parts = append(m.parts, images(v.Get("images"))...)
+	for i, c := range v.Get("tool_calls").Items() {
+		call, warnings := readCall(c, fmt.Sprintf("%s/tool_calls/%d", at, i))
+		m.warnings = append(m.warnings, warnings...)
+		if call == nil {
+			continue
+		}
+		call.Pos = m.calls
+		m.calls++
+		m.parts = append(m.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
+	}
+	return m
+}
+
+func reasoningFields(p codecs.Profile) []string {
+	if p.ReasoningFields != nil {
+		return p.ReasoningFields
+	}
+	return []string{"thinking"}
+}
+
+// contentText reads content. The wire knows strings only; a list, as a foreign
+// client sends it, is read by its text parts.
+func contentText(v jsonx.Value) string {
+	if v.Kind() != jsonx.Array {
+		return v.Str()
+	}
+	var b strings.Builder
+	for _, item := range v.Items() {
+		if s, ok := item.Text(); ok {
+			b.WriteString(s)
+		} else {
+			b.WriteString(item.Get("text").Str())
+		}
+	}
+	return b.String()
+}
+
+func images(v jsonx.Value) []codecs.Part {
+	var out []codecs.Part
+	for _, item := range v.Items() {
+		if data, ok := item.Text(); ok {
+			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: imageMIME(data), Data: data}})
+		}
+	}
+	return out
+}
+
+// nameOf returns the name of a raw call, "" for a structure that is no call.
+func nameOf(v jsonx.Value) string { return v.Path("function", "name").Str() }
+
+// readCall reads one entry of tool_calls; nil for one without a name.
+func readCall(v jsonx.Value, at string) (*codecs.ToolCall, []codecs.Warning) {
+	name := nameOf(v)
+	if name == "" {
+		return nil, []codecs.Warning{codecs.Warnf(codecs.WarnCallNameless, at, "entry of tool_calls has no function name; it is no call")}
+	}
+	call := &codecs.ToolCall{ID: idOf(v), Name: name}
+	warnings := codecs.ReadArguments(call, v.Path("function", "arguments"), at+"/function/arguments")
+	call.Extra = codecs.Without(v, "id", "type", "function")
+	return call, warnings
+}
+
+// idOf reads an id; a number, which no server of this wire sends but a foreign
+// one may, is read by its spelling.
+func idOf(v jsonx.Value) string {
+	id := v.Get("id")
+	if id.Kind() == jsonx.Number {
+		return string(id.Raw())
+	}
+	return id.Str()
+}

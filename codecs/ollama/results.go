@@ -1,0 +1,141 @@
+package ollama
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// imagePrefixes tell the type of an image from the start of its base64 text,
+// since this wire carries none.
+var imagePrefixes = []struct{ prefix, mime string }{
+	{"iVBORw0KGgo", "image/png"},
+	{"/9j/", "image/jpeg"},
+	{"R0lGOD", "image/gif"},
+	{"UklGR", "image/webp"},
+}
+
+func imageMIME(data string) string {
+	for _, p := range imagePrefixes {
+		if strings.HasPrefix(data, p.prefix) {
+			return p.mime
+		}
+	}
+	return anyImage
+}
+
+// anyImage stands for the type of an image that its bytes do not tell.
+const anyImage = "image/*"
+
+// resultMessages encodes results, one message each, and the message with their
+// images after all of them where the profile wants that.
+func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([]codecs.Raw, []codecs.Warning) {
+	var out, followUp []codecs.Raw
+	var names []string
+	var warnings []codecs.Warning
+	for _, r := range results {
+		content, imgs, moved := resultContent(r, p)
+		var f jsonx.Fields
+		f.Str("role", "tool").Str("tool_name", r.Name)
+		if r.ID != "" {
+			f.Str("tool_call_id", r.ID)
+		}
+		f.Str("content", content)
+		if len(imgs) > 0 && !moved {
+			f.Set("images", jsonx.List(imgs...))
+		}
+		out = append(out, f.Raw())
+		if moved && len(imgs) > 0 {
+			followUp = append(followUp, imgs...)
+			names = append(names, r.Name)
+		}
+		for _, it := range codecs.ReadItems(r.Content) {
+			_, img := resultImage(it)
+			switch {
+			case it.Kind != codecs.ItemBlob && !(it.Kind == codecs.ItemNative && it.Data != ""):
+			case img && p.ResultImages == codecs.MediaNative:
+			case it.Type == "document" && it.MIME != codecs.PDFMIME:
+			case img && moved:
+				warnings = append(warnings, codecs.Warnf(codecs.WarnMediaFollowUp, at, "%s", it.Placeholder()))
+			default:
+				warnings = append(warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, at, "%s", it.Placeholder()))
+			}
+		}
+	}
+	if len(followUp) > 0 {
+		var f jsonx.Fields
+		text := "Images from the tool results above, in order: " + strings.Join(names, ", ")
+		out = append(out, f.Str("role", "user").Str("content", text).Set("images", jsonx.List(followUp...)).Raw())
+	}
+	return out, warnings
+}
+
+// resultContent is the text of a result and the images that travel beside it,
+// in the tool message itself or, when moved, in a user message after all
+// results. A moved image leaves its placeholder in the text.
+func resultContent(r codecs.ToolResult, p codecs.Profile) (content string, imgs []codecs.Raw, moved bool) {
+	moved = p.ResultImages == codecs.MediaFollowUp
+	if len(r.Content) == 0 || (p.ResultImages != codecs.MediaNative && !moved) {
+		return codecs.ResultText(r), nil, false
+	}
+	var rest []codecs.Item
+	for _, it := range codecs.ReadItems(r.Content) {
+		data, ok := resultImage(it)
+		if ok {
+			imgs = append(imgs, jsonx.Quote(data))
+		}
+		if !ok || moved {
+			rest = append(rest, it)
+		}
+	}
+	return codecs.ItemsText(rest), imgs, moved
+}
+
+// resultImage returns the raw base64 of an item that is an image.
+func resultImage(it codecs.Item) (string, bool) {
+	data := codecs.StripSpace(it.Data)
+	ok := data != "" && (codecs.ImageMIME(it.MIME) || it.MIME == anyImage) && (it.Kind == codecs.ItemBlob || it.Kind == codecs.ItemNative && it.Type == "image")
+	return data, ok
+}
+
+// imageData returns the raw base64 of an image, also out of a data URI, which
+// the server refuses as such.
+func imageData(m codecs.Media) (string, bool) {
+	mime, data := m.MIME, m.Data
+	if t, payload, ok := codecs.SplitDataURI(m.URI); ok && data == "" {
+		mime, data = t, payload
+	}
+	data = codecs.StripSpace(data)
+	if mime == "" {
+		mime = strings.TrimSuffix(imageMIME(data), anyImage)
+	}
+	return data, data != "" && (codecs.ImageMIME(mime) || mime == anyImage)
+}
+
+// mediaLine is the line of text that stands for media the wire cannot carry.
+func mediaLine(m codecs.Media) string {
+	kind, _, _ := strings.Cut(m.MIME, "/")
+	switch {
+	case kind == "image" || kind == "audio":
+	case m.Data == "" && m.URI != "":
+		kind = "resource_link"
+	default:
+		kind = "resource"
+	}
+	parts := []string{"[" + kind + "]"}
+	if m.Name != "" {
+		parts = append(parts, m.Name)
+	}
+	if m.MIME != "" {
+		parts = append(parts, m.MIME)
+	}
+	if m.URI != "" && !strings.HasPrefix(m.URI, "data:") {
+		parts = append(parts, "<"+m.URI+">")
+	}
+	if m.Data != "" {
+		parts = append(parts, fmt.Sprintf("(%d bytes)", codecs.DecodedSize(m.Data)))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,81 @@
+package openai
+
+import (
+	"fmt"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// Tools encodes tool definitions as nested function entries. A definition that
+// came in this dialect's own form keeps its further keys, and strict travels
+// from any form that names it. The schema goes out unchanged.
+// Source: spec 1.1.
+func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+	entries := make([]codecs.Raw, len(tools))
+	for i, t := range tools {
+		entry, err := toolEntry(t)
+		if err != nil {
+			return nil, nil, fmt.Errorf("tools[%d]: %w", i, err)
+		}
+		entries[i] = entry
+	}
+	return jsonx.List(entries...), nil, nil
+}
+
+func toolEntry(t codecs.Tool) (codecs.Raw, error) {
+	if t.Name == "" {
+		return nil, fmt.Errorf("a tool needs a name")
+	}
+	schema := t.InputSchema
+	if len(schema) == 0 {
+		schema = codecs.Raw(`{"type":"object","properties":{}}`)
+	}
+	if err := jsonx.Check(schema); err != nil {
+		return nil, fmt.Errorf("input schema of %s: %w", t.Name, err)
+	}
+	var fn, entry jsonx.Fields
+	fn.Str("name", t.Name).Str("description", t.Description).Set("parameters", schema)
+	entry.Str("type", "function")
+	raw := jsonx.Value{}
+	if jsonx.Check(t.Raw) == nil {
+		raw = jsonx.Of(t.Raw)
+	}
+	if inner := raw.Get("function"); raw.Get("type").Str() == "function" && inner.IsObject() {
+		entry.Set("function", joined(fn.Raw(), codecs.Without(inner, "name", "description", "parameters")))
+		return joined(entry.Raw(), codecs.Without(raw, "type", "function")), nil
+	}
+	if strict := raw.Get("strict"); strict.Kind() == jsonx.Bool {
+		fn.Set("strict", strict.Raw())
+	}
+	return entry.Set("function", fn.Raw()).Raw(), nil
+}
+
+// choice adds tool_choice in the forms of spec 1.3.
+func (w *writer) choice(f *jsonx.Fields, c codecs.Choice, offered bool) {
+	if c.Mode == "" && c.Raw == nil {
+		return
+	}
+	if !offered {
+		if c.Mode != codecs.ChoiceAuto && c.Mode != codecs.ChoiceNone {
+			w.warn(codecs.WarnChoiceDropped, "", "dropping tool_choice: the request has no tools")
+		}
+		return
+	}
+	switch c.Mode {
+	case codecs.ChoiceAny:
+		f.Str("tool_choice", "required")
+	case codecs.ChoiceTool:
+		if c.Name == "" {
+			f.Str("tool_choice", "auto")
+			return
+		}
+		var fn, o jsonx.Fields
+		fn.Str("name", c.Name)
+		f.Set("tool_choice", o.Str("type", "function").Set("function", fn.Raw()).Raw())
+	case "":
+		f.Set("tool_choice", c.Raw)
+	default:
+		f.Str("tool_choice", c.Mode)
+	}
+}
