@@ -21,8 +21,8 @@ func explainCommand(e env) *cobra.Command {
 	var engine, model string
 	cmd := &cobra.Command{
 		Use:   "explain ID [--engine E | --model M]",
-		Short: "Explain a check, a scenario, a case or an engine; with --engine run a scenario there and show each check",
-		Args:  oneArg("the id of a check, a scenario, a case or an engine; 'conform list' lists them"),
+		Short: "Explain a rule, a scenario, a case or an engine; with --engine run a scenario there and show each check",
+		Args:  oneArg("the id of a rule, a scenario, a case or an engine; 'conform list' lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := args[0]
 			runner, err := newRunner(e)
@@ -33,9 +33,6 @@ func explainCommand(e env) *cobra.Command {
 			if engine != "" && !scenario {
 				return usage("--engine goes with a scenario, and %.80q is none%s; 'conform list scenarios' lists them", id, suggest.Text(id, scenarioIDs(runner)))
 			}
-			if rule, ok := judge.RuleByID(id); ok {
-				return explainRule(e.stdout, rule)
-			}
 			if i := slices.IndexFunc(runner.Scenarios, func(s fixtures.Scenario) bool { return s.ID == id }); i >= 0 {
 				return explainScenario(cmd, e.stdout, runner, runner.Scenarios[i], engine)
 			}
@@ -43,13 +40,16 @@ func explainCommand(e env) *cobra.Command {
 			if err != nil {
 				return &failure{exitBroken, err.Error()}
 			}
+			if rule, ok := fixtures.RuleByID(id); ok {
+				return explainRule(e.stdout, rule, runner.Scenarios, cases)
+			}
 			if i := slices.IndexFunc(cases, func(c fixtures.Case) bool { return c.ID == id }); i >= 0 {
 				return explainCase(e.stdout, cases[i], runner.Catalog)
 			}
 			if en, err := runner.Catalog.Lookup(id); err == nil {
 				return explainEngine(e.stdout, en, model)
 			}
-			return usage("nothing is called %.80q%s; 'conform list checks|scenarios|cases|engines' lists what there is", id, suggest.Text(id, ids(runner, cases)))
+			return usage("nothing is called %.80q%s; 'conform list rules|scenarios|cases|engines' lists what there is", id, suggest.Text(id, ids(runner, cases)))
 		},
 	}
 	cmd.Flags().StringVar(&engine, "engine", "", "run the scenario against this engine of the catalogue")
@@ -67,7 +67,7 @@ func scenarioIDs(runner suite.Runner) []string {
 
 func ids(runner suite.Runner, cases []fixtures.Case) []string {
 	var out []string
-	for _, r := range judge.Rules() {
+	for _, r := range fixtures.Rules() {
 		out = append(out, r.ID)
 	}
 	for _, s := range runner.Scenarios {
@@ -82,20 +82,34 @@ func ids(runner suite.Runner, cases []fixtures.Case) []string {
 	return out
 }
 
-func explainRule(w io.Writer, r judge.Rule) error {
-	fmt.Fprintf(w, "%s  (%s side, usual level %s)\n%s.\n\nWhy: %s\nSource: %s\n", r.ID, r.Side, r.Level, r.Title, r.Why, r.Source)
-	scenarios, err := fixtures.LoadScenarios(fixtures.FS())
-	if err != nil {
-		return &failure{exitBroken, err.Error()}
+// explainRule shows a rule and who names it.
+func explainRule(w io.Writer, r fixtures.Rule, scenarios []fixtures.Scenario, cases []fixtures.Case) error {
+	fmt.Fprintf(w, "%s  (%s, %s side, usual level %s)\n%s.\n\nWhy: %s\n", r.ID, r.Kind, r.Side, r.Level, r.Title, r.Why)
+	if r.Fact != "" {
+		fmt.Fprintf(w, "Decided at an engine by: %s\n", r.Fact)
 	}
-	var in []string
+	for _, s := range r.Sources {
+		fmt.Fprintf(w, "Source: %s\n", s)
+	}
+	if _, ok := judge.RuleByID(r.ID); ok {
+		fmt.Fprintln(w, "Check: yes; every scenario where it applies is judged by it")
+	}
+	var in, of []string
 	for _, s := range scenarios {
-		if slices.Contains(s.Expect.Checks, r.ID) {
+		if slices.Contains(s.Rules, r.ID) || slices.Contains(s.Expect.Checks, r.ID) {
 			in = append(in, s.ID)
 		}
 	}
+	for _, c := range cases {
+		if c.Rule == r.ID {
+			of = append(of, c.ID)
+		}
+	}
 	if len(in) > 0 {
-		fmt.Fprintf(w, "Scenarios that list it: %s\n", strings.Join(in, ", "))
+		fmt.Fprintf(w, "Scenarios that name it: %s\n", strings.Join(in, ", "))
+	}
+	if len(of) > 0 {
+		fmt.Fprintf(w, "Cases (%d):\n  %s\n", len(of), strings.Join(of, "\n  "))
 	}
 	return nil
 }

@@ -30,10 +30,10 @@ func (l *listing) add(value any, cells ...string) {
 func listCommand(e env) *cobra.Command {
 	var asJSON, facts bool
 	lists := map[string]func() (listing, error){
-		"dialects": listDialects, "scenarios": listScenarios, "cases": listCases, "checks": listChecks,
+		"dialects": listDialects, "scenarios": listScenarios, "cases": listCases, "checks": listChecks, "rules": listRules,
 		"engines": func() (listing, error) { return listEngines(facts) },
 	}
-	names := []string{"engines", "dialects", "scenarios", "cases", "checks"}
+	names := []string{"engines", "dialects", "scenarios", "cases", "checks", "rules"}
 	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(names, "|"),
 		Short:     "List what there is",
@@ -103,6 +103,14 @@ func listChecks() (listing, error) {
 	l := listing{head: []string{"CHECK", "SIDE", "LEVEL", "TITLE"}}
 	for _, r := range judge.Rules() {
 		l.add(r, r.ID, r.Side, string(r.Level), r.Title)
+	}
+	return l, nil
+}
+
+func listRules() (listing, error) {
+	l := listing{head: []string{"RULE", "SIDE", "KIND", "LEVEL", "TITLE"}}
+	for _, r := range fixtures.Rules() {
+		l.add(r, r.ID, r.Side, r.Kind, r.Level, r.Title)
 	}
 	return l, nil
 }
