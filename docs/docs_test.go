@@ -235,7 +235,7 @@ func TestScenarioExample(t *testing.T) {
 	for _, row := range doc.Rows {
 		switch c := row.Cells[0]; c.Verdict {
 		case results.Pass:
-			passed[row.Dialect] = true
+			passed[row.From] = true
 		case results.Same:
 		default:
 			t.Errorf("%s: %s: %s", row.Name, c.Verdict, c.Reason)

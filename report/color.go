@@ -14,7 +14,7 @@ func (t *text) cell(c results.Cell) string {
 	switch c.Verdict {
 	case results.Pass:
 		return t.paint(g, lipgloss.Green)
-	case results.Degraded:
+	case results.Degraded, results.Unknown:
 		return t.paint(g, lipgloss.Yellow)
 	case results.Fail, results.Error:
 		return t.paint(g, lipgloss.Red)

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/sebdah/goldie/v2"
@@ -16,22 +17,17 @@ func sample() results.Document {
 	scenarios := []string{"basic/one-call", "limits/iterations", "media/image-in-result", "reasoning/echo", "truncation/lone-cut"}
 	doc := results.Document{Version: results.Version, SuiteVersion: "0.1.0", Mode: "replay", Date: "2026-11-30", Command: "conform run"}
 	for _, s := range scenarios {
-		doc.Columns = append(doc.Columns, results.Column{Scenario: s, Title: "Title of " + s})
+		doc.Columns = append(doc.Columns, results.Column{Scenario: s, Area: strings.Split(s, "/")[0], Title: "Title of " + s})
 	}
 	row := func(name, dialect, sameAs string, cells ...results.Cell) {
 		for i := range cells {
 			cells[i].Scenario = scenarios[i]
-			if cells[i].Checks == nil {
-				cells[i].Checks = []results.Check{}
-			}
 		}
-		doc.Rows = append(doc.Rows, results.Row{Name: name, Kind: "engine", Dialect: dialect, Model: "lamp-1", SameAs: sameAs, Cells: cells})
+		doc.Rows = append(doc.Rows, results.Row{Name: name, Kind: "engine", From: dialect, To: dialect, Model: "lamp-1", SameAs: sameAs, Cells: cells})
 	}
 	recorded := results.Cell{Verdict: results.Pass, Origin: results.Recorded, Tape: "lighthouse/basic/one-call", Exchanges: 2}
 	documented := results.Cell{Verdict: results.Pass, Origin: results.Documented, Tape: "lighthouse/reasoning/echo", Exchanges: 2}
-	pass := results.Cell{Verdict: results.Pass, Origin: results.Synthetic, Exchanges: 2, Checks: []results.Check{
-		{ID: "results.pairing", Side: "request", Level: results.Must, Verdict: results.Pass},
-	}}
+	pass := results.Cell{Verdict: results.Pass, Origin: results.Synthetic, Exchanges: 2, Passed: 1}
 	degraded := results.Cell{
 		Verdict: results.Degraded, Origin: results.Synthetic, Exchanges: 2, Reason: "results.media: a line of text stands for [image] image/png (3 bytes)",
 		Checks: []results.Check{{
@@ -39,25 +35,25 @@ func sample() results.Document {
 			Message: "request 2, turn 1", Evidence: "a line of text stands for [image] image/png (3 bytes)",
 		}},
 	}
-	same := results.Cell{Verdict: results.Same, Reason: "same effective profile as lighthouse"}
+	same := results.Cell{Verdict: results.Same}
 	na := results.Cell{Verdict: results.NA, Reason: "this wire has no word for it"}
 	row("lighthouse", "openai", "", recorded, pass, degraded, documented, pass)
 	row("pier-one", "openai", "lighthouse", same, same, same, same, same)
-	row("pier-two", "openai", "lighthouse", same, same, na, same, same)
+	row("pier-two", "openai", "lighthouse", same, same, na, results.Cell{Verdict: results.Unknown, Reason: "reasoning_echo is unknown"}, same)
 	row("buoy", "openai", "lighthouse", same, same, same, recorded, same)
 	row("a-harbour-with-a-very-long-name", "anthropic", "", pass, results.Cell{Verdict: results.NotRun, Reason: "needs a key"}, na,
 		results.Cell{
-			Verdict: results.Fail, Origin: results.Synthetic, Exchanges: 2, Reason: "echo.reasoning: expected the reasoning, seen none",
+			Verdict: results.Fail, Origin: results.Synthetic, Exchanges: 2, Reason: "echo.reasoning: expected the reasoning, seen none", Cause: results.ByClient, Passed: 1,
 			Checks: []results.Check{
 				{
 					ID: "echo.reasoning", Side: "request", Level: results.Must, Verdict: results.Fail, Message: "request 2, turn 1",
 					Evidence: `expected the reasoning "The user wants to know how high the water stands at Husum; I will ask the gauge.", seen ""`,
 				},
 				{ID: "echo.signature", Side: "request", Level: results.Must, Verdict: results.Fail, Evidence: "expected c2ln, seen \"\x1b[31mred\x07\""},
-				{ID: "results.pairing", Side: "request", Level: results.Must, Verdict: results.Pass},
+				{ID: "results.pairing", Side: "request", Level: results.Must, Verdict: results.NA},
 			},
 		},
-		results.Cell{Verdict: results.Error, Reason: "panic: the lamp fell into the sea"})
+		results.Cell{Verdict: results.Error, Cause: results.ByHarness, Reason: "panic: the lamp fell into the sea"})
 	doc.Totals = results.Count(doc.Rows)
 	return doc
 }

@@ -27,7 +27,7 @@ func Write(w io.Writer, doc results.Document, o Options) error {
 	case "", "text":
 		return writeText(w, doc, o)
 	case "json":
-		return writeJSON(w, doc)
+		return writeJSON(w, doc, o)
 	}
 	return fmt.Errorf("unknown format %q; the formats are %s", o.Format, strings.Join(Formats(), ", "))
 }

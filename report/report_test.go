@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/toolconform/conform/cassettes"
@@ -91,12 +92,92 @@ func TestJSON(t *testing.T) {
 		if err := dec.Decode(&back); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if d := cmp.Diff(doc, back); d != "" {
+		if d := cmp.Diff(doc, back, cmpopts.IgnoreFields(results.Cell{}, "All")); d != "" {
 			t.Errorf("%s: the document changed on the way:\n%s", name, d)
 		}
 		if !bytes.Equal(raw, written(t, doc, report.Options{Format: "json"})) {
 			t.Errorf("%s: written twice, the bytes differ", name)
 		}
+	}
+}
+
+// TestSize: a run of today's catalogue stays far below the limit, and a cell is
+// a line.
+func TestSize(t *testing.T) {
+	doc := full(t)
+	raw := written(t, doc, report.Options{Format: "json"})
+	if len(raw) > 600_000 {
+		t.Errorf("%d bytes for %d cells", len(raw), doc.Totals.Cells)
+	}
+	if n := bytes.Count(raw, []byte("\n    {\"scenario\":")); n != doc.Totals.Cells {
+		t.Errorf("%d lines for %d cells", n, doc.Totals.Cells)
+	}
+}
+
+// TestNewKeys: a document of a later program, with keys of its own everywhere,
+// is valid and reads as the same document.
+func TestNewKeys(t *testing.T) {
+	s := schema(t)
+	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(written(t, doc, report.Options{Format: "json"})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		added := 0
+		var extend func(at string, v any)
+		extend = func(at string, v any) {
+			switch v := v.(type) {
+			case []any:
+				for _, e := range v {
+					extend(at, e)
+				}
+			case map[string]any:
+				for k, e := range v {
+					extend(k, e)
+				}
+				if at != "by_verdict" && at != "by_origin" { // these are lists, not objects with members
+					v["weather"] = map[string]any{"wind": []any{6, "NW"}}
+					added++
+				}
+			}
+		}
+		extend("", v)
+		if added < len(doc.Rows)+len(doc.Columns)+doc.Totals.Cells {
+			t.Errorf("%s: %d keys added only", name, added)
+		}
+		if err := s.Validate(v); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back results.Document
+		if err := json.Unmarshal(raw, &back); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(doc, back, cmpopts.IgnoreFields(results.Cell{}, "All")); d != "" {
+			t.Errorf("%s: reads as another document:\n%s", name, d)
+		}
+	}
+}
+
+// TestCellsByKey: cells are found by scenario and stream, in whatever order they
+// stand; one that is missing shows as not run, never as its neighbour.
+func TestCellsByKey(t *testing.T) {
+	doc := results.Document{Mode: "replay", Columns: []results.Column{
+		{Scenario: "tide/high", Area: "tide"}, {Scenario: "tide/high", Stream: true, Area: "tide"}, {Scenario: "tide/low", Area: "tide"}, {Scenario: "tide/neap", Area: "tide"},
+	}}
+	cells := []results.Cell{
+		{Scenario: "tide/low", Verdict: results.NA}, {Scenario: "tide/high", Stream: true, Verdict: results.Fail}, {Scenario: "tide/high", Verdict: results.Pass},
+	}
+	doc.Rows = []results.Row{{Name: "pier", From: "openai", To: "anthropic", Cells: cells}}
+	text := string(written(t, doc, report.Options{Unfold: true}))
+	if !regexp.MustCompile(`(?m)^openai to anthropic\n  pier +✓ ✗ - ·  `).MatchString(text) {
+		t.Errorf("the row is not in the order of the columns:\n%s", text)
+	}
+	if !strings.Contains(text, "b tide/high (stream)") {
+		t.Errorf("the stream column is not named:\n%s", text)
 	}
 }
 
@@ -106,16 +187,22 @@ func TestSchemaRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*results.Document){
 		"a verdict of no list":  func(d *results.Document) { d.Rows[0].Cells[0].Verdict = "perhaps" },
 		"a pass without origin": func(d *results.Document) { d.Rows[0].Cells[0].Origin = "" },
-		"no reason":             func(d *results.Document) { d.Rows[1].Cells[0].Reason = "" },
-		"a dialect of no list":  func(d *results.Document) { d.Rows[0].Dialect = "morse" },
+		"no reason":             func(d *results.Document) { d.Rows[2].Cells[2].Reason = "" },
+		"no dialect behind":     func(d *results.Document) { d.Rows[0].To = "" },
+		"a fail without cause":  func(d *results.Document) { d.Rows[4].Cells[3].Cause = "" },
+		"a cause of no list":    func(d *results.Document) { d.Rows[4].Cells[3].Cause = "weather" },
+		"a check that passed":   func(d *results.Document) { d.Rows[4].Cells[3].Checks[0].Verdict = results.Pass },
+		"a column without area": func(d *results.Document) { d.Columns[0].Area = "" },
+		"the same as no row":    func(d *results.Document) { d.Rows[1].SameAs = "" },
+		"a kind of no list":     func(d *results.Document) { d.Rows[0].Kind = "ferry" },
 		"a date of no form":     func(d *results.Document) { d.Date = "30 November" },
-		"a check without level": func(d *results.Document) { d.Rows[0].Cells[1].Checks[0].Level = "" },
-		"another version":       func(d *results.Document) { d.Version = 2 },
-		"no checks at all":      func(d *results.Document) { d.Rows[0].Cells[0].Checks = nil; d.Rows = d.Rows[:1]; d.Columns = nil },
+		"a check without level": func(d *results.Document) { d.Rows[4].Cells[3].Checks[0].Level = "" },
+		"another version":       func(d *results.Document) { d.Version = 1 },
+		"no columns at all":     func(d *results.Document) { d.Columns = nil },
 	} {
 		doc := sample()
 		spoil(&doc)
-		raw, err := json.Marshal(doc) // null for no checks, which the report does not write
+		raw, err := json.Marshal(doc) // null for no columns, which the report does not write
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,8 +318,8 @@ func TestTotals(t *testing.T) {
 	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
 		var back struct {
 			Rows []struct {
-				Name, Dialect string
-				Cells         []struct {
+				Name, From, To string
+				Cells          []struct {
 					Verdict, Origin string
 					Exchanges       int
 				}
@@ -248,8 +335,14 @@ func TestTotals(t *testing.T) {
 		}
 		engines, dialects, verdicts, origins := map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]int{}
 		cells, exchanges := 0, 0
+		for _, v := range results.Verdicts() {
+			verdicts[string(v)] = 0
+		}
+		for _, o := range []string{"recorded", "documented", "synthetic"} {
+			origins[o] = 0
+		}
 		for _, r := range back.Rows {
-			engines[r.Name], dialects[r.Dialect] = true, true
+			engines[r.Name], dialects[r.From], dialects[r.To] = true, true, true
 			for _, c := range r.Cells {
 				cells++
 				exchanges += c.Exchanges

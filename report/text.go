@@ -129,11 +129,11 @@ func (t *text) block(from, to int) {
 // section writes the rows of one dialect from row i on, and returns the row
 // after it. Rows that only stand for another are folded into a line at its end.
 func (t *text) section(i, from, to int) int {
-	dialect := t.doc.Rows[i].Dialect
+	dialect := spoken(t.doc.Rows[i])
 	t.line("%s", t.bold(dialect))
 	var order []string
 	folded := map[string][]string{}
-	for ; i < len(t.doc.Rows) && t.doc.Rows[i].Dialect == dialect; i++ {
+	for ; i < len(t.doc.Rows) && spoken(t.doc.Rows[i]) == dialect; i++ {
 		r := t.doc.Rows[i]
 		if r.SameAs != "" && !t.all && onlySame(r) {
 			if folded[r.SameAs] == nil {
@@ -150,10 +150,19 @@ func (t *text) section(i, from, to int) int {
 	return i
 }
 
+// spoken names the dialects of a row.
+func spoken(r results.Row) string {
+	if r.From == r.To {
+		return r.From
+	}
+	return r.From + " to " + r.To
+}
+
 func (t *text) row(r results.Row, from, to int) {
 	t.w.WriteString(pad("  "+r.Name, nameWidth))
+	cells := r.Index()
 	for c := from; c < to; c++ {
-		t.w.WriteString(t.cell(r.Cells[c]))
+		t.w.WriteString(t.cell(cells[t.doc.Columns[c].Key()])) // a cell that is not there was not run
 		if c < to-1 {
 			t.w.WriteString(" ")
 		}
@@ -211,16 +220,18 @@ func glyph(c results.Cell) string {
 		return "="
 	case results.NA:
 		return "-"
-	case results.NotRun:
+	case results.Unknown:
 		return "?"
+	case results.Error:
+		return "!"
 	}
-	return "!"
+	return "·"
 }
 
 func (t *text) columns() {
 	width := 0
 	for _, c := range t.doc.Columns {
-		width = max(width, len(c.Scenario)+2)
+		width = max(width, utf8.RuneCountInString(column(c))+2)
 	}
 	per := max(t.width/(width+2), 1)
 	rows := (len(t.doc.Columns) + per - 1) / per
@@ -228,12 +239,19 @@ func (t *text) columns() {
 		var b strings.Builder
 		for k := range per {
 			if i := k*rows + r; i < len(t.doc.Columns) {
-				b.WriteString(pad(letter(i)+" "+t.doc.Columns[i].Scenario, width+2))
+				b.WriteString(pad(letter(i)+" "+column(t.doc.Columns[i]), width+2))
 			}
 		}
 		t.line("%s", strings.TrimRight(b.String(), " "))
 	}
 	t.line("")
+}
+
+func column(c results.Column) string {
+	if c.Stream {
+		return c.Scenario + " (stream)"
+	}
+	return c.Scenario
 }
 
 func (t *text) legend() {
@@ -242,7 +260,8 @@ func (t *text) legend() {
 		{"R pass on a recorded tape", "~ degraded: the documented fallback"},
 		{"D pass on a documented tape", "✗ fail"},
 		{"✓ pass on a rendered conversation", "= as another row: same profile, no tape of its own"},
-		{"- does not apply", "? not run    ! error of the harness"},
+		{"- does not apply", "? the fact that decides it is unknown"},
+		{"· not run", "! error of the harness"},
 		{"rec doc syn =", "cells on recorded, documented, rendered data; as another row"},
 	} {
 		if t.width < 90 { // the longest line does not fit

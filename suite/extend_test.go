@@ -29,7 +29,7 @@ func TestScenarioIsOneFile(t *testing.T) {
 	passed := map[codecs.Dialect]bool{}
 	for _, row := range doc.Rows {
 		if c := row.Cells[0]; c.Verdict == results.Pass && c.Exchanges == 2 && c.Origin == results.Synthetic {
-			passed[codecs.Dialect(row.Dialect)] = true
+			passed[codecs.Dialect(row.From)] = true
 		}
 	}
 	for _, d := range codecs.Dialects() {
@@ -86,7 +86,7 @@ func TestSameRowsAreTheSame(t *testing.T) {
 	}
 	rows := map[string]results.Row{}
 	for _, row := range doc.Rows {
-		rows[row.Name+row.Dialect] = row
+		rows[row.Name+row.From] = row
 	}
 	checked := 0
 	for _, row := range doc.Rows {
@@ -98,7 +98,7 @@ func TestSameRowsAreTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, c := range alone.Rows[0].Cells {
-			base := rows[row.SameAs+row.Dialect].Cells[i]
+			base := rows[row.SameAs+row.From].Cells[i]
 			if row.Cells[i].Verdict != results.Same || base.Tape != "" {
 				continue
 			}
@@ -124,7 +124,7 @@ func TestEveryCheckIsJudged(t *testing.T) {
 	judged := map[string]bool{}
 	for _, row := range doc.Rows {
 		for _, c := range row.Cells {
-			for _, k := range c.Checks {
+			for _, k := range c.All {
 				if k.Verdict != results.NA {
 					judged[k.ID], judged[c.Scenario+" "+k.ID] = true, true
 				}

@@ -241,7 +241,7 @@ func TestFaultsAreFound(t *testing.T) {
 			cell := runCell(t, r, f.engine, f.scenario)
 			k := checkOf(cell, f.check)
 			if k.Verdict != results.Fail {
-				t.Errorf("%s: %s is %q; the checks are %+v", f.name, f.check, k.Verdict, cell.Checks)
+				t.Errorf("%s: %s is %q; the checks are %+v", f.name, f.check, k.Verdict, cell.All)
 			}
 			if !strings.Contains(k.Evidence, "expected") && f.check != "request.as_recorded" && f.check != "prompt.kept" {
 				t.Errorf("evidence %q does not say what was expected and seen", k.Evidence)
@@ -284,7 +284,7 @@ func runCell(t testing.TB, r suite.Runner, engine, scenario string) results.Cell
 }
 
 func checkOf(c results.Cell, id string) results.Check {
-	for _, k := range c.Checks {
+	for _, k := range c.All {
 		if k.ID == id {
 			return k
 		}

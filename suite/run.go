@@ -57,11 +57,11 @@ func (r Runner) Run(ctx context.Context, sel Selection) (results.Document, error
 	}
 	doc := results.Document{Version: results.Version, SuiteVersion: Version, Mode: "replay", Date: r.Date}
 	for _, s := range scenarios {
-		doc.Columns = append(doc.Columns, results.Column{Scenario: s.ID, Title: s.Title})
+		doc.Columns = append(doc.Columns, results.Column{Scenario: s.ID, Area: s.Area(), Title: s.Title})
 	}
 	base := map[string]string{}
 	for _, row := range rows {
-		out := results.Row{Name: row.Engine.Name, Kind: "engine", Dialect: string(row.Dialect), Model: row.Model}
+		out := results.Row{Name: row.Engine.Name, Kind: "engine", From: string(row.Dialect), To: string(row.Dialect), Model: row.Model}
 		out.SameAs = base[row.key]
 		if out.SameAs == "" {
 			base[row.key] = row.Engine.Name
@@ -180,10 +180,10 @@ func glob(pattern, s string) bool {
 // cell runs one scenario against one row, or says why not. model is the one that
 // was asked for, "" when none was: a tape of another model says nothing about it.
 func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scenario, sameAs, model string) (out results.Cell) {
-	out = results.Cell{Scenario: s.ID, Checks: []results.Check{}}
+	out = results.Cell{Scenario: s.ID}
 	defer func() {
 		if p := recover(); p != nil {
-			out.Verdict, out.Reason = results.Error, fmt.Sprintf("panic: %v", p)
+			out.Break(fmt.Sprintf("panic: %v", p))
 		}
 	}()
 	if reason, excluded := s.Excludes(string(res.Dialect)); excluded {
@@ -201,12 +201,12 @@ func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scena
 	entry, taped := r.Tapes.Find(res.Engine.Name, s.ID)
 	taped = taped && (model == "" || entry.Model == model)
 	if !taped && sameAs != "" {
-		out.Verdict, out.Reason = results.Same, "same effective profile as "+sameAs
+		out.Verdict = results.Same
 		return out
 	}
 	c, err := all.For(res.Dialect)
 	if err != nil {
-		out.Verdict, out.Reason = results.Error, err.Error()
+		out.Break(err.Error())
 		return out
 	}
 	p := play{runner: r, resolved: res, codec: c, scenario: s.Bind(1)}
@@ -226,7 +226,7 @@ func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scena
 		return out
 	}
 	if err != nil {
-		out.Verdict, out.Reason = results.Error, err.Error()
+		out.Break(err.Error())
 		return out
 	}
 	p.run(ctx)

@@ -50,12 +50,16 @@ func TestReferenceMeetsEverything(t *testing.T) {
 				if c.Origin == "" || c.Exchanges == 0 {
 					t.Errorf("%s %s: %s without origin or exchange", row.Name, c.Scenario, c.Verdict)
 				}
-			case results.Same, results.NA:
+			case results.Same:
+				if row.SameAs == "" {
+					t.Errorf("%s %s: the same as no row", row.Name, c.Scenario)
+				}
+			case results.NA:
 				if c.Reason == "" {
 					t.Errorf("%s %s: %s without a reason", row.Name, c.Scenario, c.Verdict)
 				}
 			default:
-				t.Errorf("%s (%s) %s: %s: %s", row.Name, row.Dialect, c.Scenario, c.Verdict, c.Reason)
+				t.Errorf("%s (%s) %s: %s: %s", row.Name, row.From, c.Scenario, c.Verdict, c.Reason)
 			}
 		}
 	}

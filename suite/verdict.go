@@ -18,7 +18,7 @@ import (
 func (p *play) judge(cell *results.Cell) {
 	run := p.seen()
 	cell.Exchanges = len(run.Exchanges)
-	cell.Checks = judge.Judge(run)
+	cell.All = judge.Judge(run)
 	v := verdicts{cell: cell}
 	p.judgeTape(&v)
 	p.judgeRun(&v, run)
@@ -30,8 +30,8 @@ func (p *play) judge(cell *results.Cell) {
 	for i, r := range judge.Rules() {
 		order[r.ID] = i
 	}
-	slices.SortStableFunc(cell.Checks, func(a, b results.Check) int { return order[a.ID] - order[b.ID] })
-	settle(cell)
+	slices.SortStableFunc(cell.All, func(a, b results.Check) int { return order[a.ID] - order[b.ID] })
+	cell.Settle(cell.All)
 	if cell.Verdict == results.Pass && p.player == nil && p.pointless(cell) {
 		cell.Verdict, cell.Origin, cell.Tape, cell.Model = results.NA, "", "", ""
 		cell.Reason = "nothing that the scenario is about applies to this engine: " + strings.Join(p.scenario.Rules, ", ")
@@ -42,30 +42,12 @@ func (p *play) judge(cell *results.Cell) {
 // judge at this row: the loop completed, but the cell would say more than it shows.
 func (p *play) pointless(cell *results.Cell) bool {
 	for _, id := range p.scenario.Rules {
-		at := slices.IndexFunc(cell.Checks, func(c results.Check) bool { return c.ID == id })
-		if at < 0 || cell.Checks[at].Verdict != results.NA {
+		at := slices.IndexFunc(cell.All, func(c results.Check) bool { return c.ID == id })
+		if at < 0 || cell.All[at].Verdict != results.NA {
 			return false
 		}
 	}
 	return len(p.scenario.Rules) > 0
-}
-
-// settle derives the verdict of a cell from its checks. A duty of the engine
-// below must that it does not meet degrades the cell: the loop completed all the
-// same, on the fallback that makes up for it.
-func settle(cell *results.Cell) {
-	cell.Verdict = results.Pass
-	for _, c := range cell.Checks {
-		softly := c.Verdict == results.Degraded || (c.Verdict == results.Fail && c.Side == judge.Reply && c.Level != results.Must)
-		switch {
-		case c.Verdict == results.Fail && !softly:
-			cell.Verdict = results.Fail
-			cell.Reason = c.ID + ": " + c.Evidence
-			return
-		case softly && cell.Verdict == results.Pass:
-			cell.Verdict, cell.Reason = results.Degraded, c.ID+": "+c.Evidence
-		}
-	}
 }
 
 // verdicts adds checks of the runner's own to a cell.
@@ -73,7 +55,7 @@ type verdicts struct{ cell *results.Cell }
 
 func (v *verdicts) add(id string, verdict results.Verdict, message, evidence string) {
 	rule, _ := judge.RuleByID(id)
-	v.cell.Checks = append(v.cell.Checks, results.Check{ID: id, Side: rule.Side, Level: rule.Level, Verdict: verdict, Message: message, Evidence: evidence})
+	v.cell.All = append(v.cell.All, results.Check{ID: id, Side: rule.Side, Level: rule.Level, Verdict: verdict, Message: message, Evidence: evidence})
 }
 
 // seen is the run as the judge reads it: the requests that came in, the replies
@@ -273,7 +255,7 @@ func (p *play) judgeWarnings(v *verdicts) {
 // at this row, so that a check never disappears in silence.
 func (p *play) listed(v *verdicts) {
 	for _, id := range p.scenario.Expect.Checks {
-		if !slices.ContainsFunc(v.cell.Checks, func(c results.Check) bool { return c.ID == id }) {
+		if !slices.ContainsFunc(v.cell.All, func(c results.Check) bool { return c.ID == id }) {
 			v.add(id, results.NA, "nothing to judge at this row", "")
 		}
 	}

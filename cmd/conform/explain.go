@@ -15,6 +15,7 @@ import (
 	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/suite"
 	"github.com/toolconform/conform/suite/judge"
+	"github.com/toolconform/conform/suite/results"
 )
 
 func explainCommand(e env) *cobra.Command {
@@ -130,7 +131,7 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 	}
 	row := doc.Rows[0]
 	for _, c := range row.Cells {
-		fmt.Fprintf(w, "\n%s (%s, %s): %s", row.Name, row.Dialect, row.Model, c.Verdict)
+		fmt.Fprintf(w, "\n%s (%s, %s): %s", row.Name, row.From, row.Model, c.Verdict)
 		if c.Origin != "" {
 			fmt.Fprintf(w, ", rests on %s data", c.Origin)
 		}
@@ -143,11 +144,14 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 		if c.Class != "" {
 			fmt.Fprintf(w, ", class %s", c.Class)
 		}
+		if c.Verdict == results.Same {
+			fmt.Fprintf(w, "\n  same effective profile as %s", row.SameAs)
+		}
 		if c.Reason != "" {
 			fmt.Fprintf(w, "\n  %s", c.Reason)
 		}
 		fmt.Fprintln(w)
-		for _, k := range c.Checks {
+		for _, k := range c.All {
 			fmt.Fprintf(w, "  %-8s  %-6s  %s", k.Verdict, k.Level, k.ID)
 			for _, more := range []string{k.Message, k.Evidence} {
 				if more != "" {

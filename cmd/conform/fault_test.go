@@ -317,7 +317,7 @@ func (p *planted) reached(t *testing.T, cells []*cell) {
 		if n >= len(p.runs) {
 			t.Fatalf("%d runs for more cells", n)
 		}
-		if string(p.runs[n].Dialect()) != c.row.Dialect {
+		if string(p.runs[n].Dialect()) != c.row.From {
 			t.Fatalf("%s: run %d is one of %s", c.id, n, p.runs[n].Dialect())
 		}
 		if c.touched = p.runs[n].touched; c.touched {

@@ -4,8 +4,8 @@ package results
 
 import _ "embed" // for the schema
 
-// Version is the version of the document's form; schema.v1.json describes it.
-const Version = 1
+// Version is the version of the document's form; schema.v2.json describes it.
+const Version = 2
 
 // Verdict is the outcome of a cell or of one check.
 type Verdict string
@@ -15,6 +15,7 @@ const (
 	Pass     Verdict = "pass"
 	Degraded Verdict = "degraded" // the documented fallback, such as a placeholder for an image
 	Fail     Verdict = "fail"
+	Unknown  Verdict = "unknown" // the fact that decides it is not known
 	Same     Verdict = "="       // same effective profile as another row and no tape of its own: not run again
 	NA       Verdict = "n/a"     // does not apply, with a reason
 	NotRun   Verdict = "not_run" // could have been run, with a reason
@@ -22,7 +23,9 @@ const (
 )
 
 // Verdicts lists them in the order of the totals line.
-func Verdicts() []Verdict { return []Verdict{Pass, Degraded, Fail, Same, NA, NotRun, Error} }
+func Verdicts() []Verdict {
+	return []Verdict{Pass, Degraded, Fail, Unknown, Same, NA, NotRun, Error}
+}
 
 // Origin says what a verdict rests on.
 type Origin string
@@ -44,6 +47,19 @@ const (
 	Info   Level = "info"
 )
 
+// Cause says who made a cell fail.
+type Cause string
+
+// The causes.
+const (
+	ByClient  Cause = "client"
+	ByEngine  Cause = "engine"
+	ByModel   Cause = "model" // what the model said made the scenario impossible
+	ByHarness Cause = "harness"
+	ByBudget  Cause = "budget" // a limit of the run was reached
+	ByGateway Cause = "gateway"
+)
+
 // Document is one run.
 type Document struct {
 	Version      int      `json:"version"`
@@ -56,36 +72,68 @@ type Document struct {
 	Totals       Totals   `json:"totals"`
 }
 
-// Column is one scenario.
+// Key names a column and, in every row, its cell.
+type Key struct {
+	Scenario string
+	Stream   bool
+}
+
+// Column is one scenario, played with streams or without.
 type Column struct {
 	Scenario string `json:"scenario"`
+	Stream   bool   `json:"stream"`
+	Area     string `json:"area"`
 	Title    string `json:"title"`
 }
+
+// Key of the column.
+func (c Column) Key() Key { return Key{c.Scenario, c.Stream} }
 
 // Row is one engine, subject or gateway in one dialect.
 type Row struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"` // engine, subject, gateway
 	Library string `json:"library,omitempty"`
-	Dialect string `json:"dialect"`
+	From    string `json:"from"` // dialect that the client speaks
+	To      string `json:"to"`   // dialect of the engine; another one than From behind a gateway
 	Model   string `json:"model,omitempty"`
 	SameAs  string `json:"same_as,omitempty"` // the row with the same effective profile
-	Cells   []Cell `json:"cells"`
+	Cells   []Cell `json:"cells"`             // in any order; Index finds them
+}
+
+// Index finds the cells of a row. Where two have one key, as in documents put
+// together, the later one counts, but one that was run before one that was not.
+func (r Row) Index() map[Key]Cell {
+	out := make(map[Key]Cell, len(r.Cells))
+	for _, c := range r.Cells {
+		if _, twice := out[c.Key()]; !twice || c.Verdict != NotRun {
+			out[c.Key()] = c
+		}
+	}
+	return out
 }
 
 // Cell is one scenario of a row.
 type Cell struct {
-	Scenario  string  `json:"scenario"`
-	Stream    bool    `json:"stream"`
-	Verdict   Verdict `json:"verdict"`
-	Origin    Origin  `json:"origin,omitempty"` // empty when the cell is no evidence
-	Tape      string  `json:"tape,omitempty"`
-	Model     string  `json:"model,omitempty"`  // of the tape, where it is not the row's
-	Reason    string  `json:"reason,omitempty"` // why it is n/a, not run, degraded, the same or in error
-	Class     string  `json:"class,omitempty"`  // which of the accepted ends was seen
-	Exchanges int     `json:"exchanges"`        // requests that were sent
-	Checks    []Check `json:"checks"`
+	Scenario   string  `json:"scenario"`
+	Stream     bool    `json:"stream,omitempty"`
+	Verdict    Verdict `json:"verdict"`
+	Origin     Origin  `json:"origin,omitempty"` // empty when the cell is no evidence
+	Tape       string  `json:"tape,omitempty"`
+	Model      string  `json:"model,omitempty"`      // of the tape, where it is not the row's
+	Reason     string  `json:"reason,omitempty"`     // why it is anything but a pass or the same as the row's SameAs
+	Cause      Cause   `json:"cause,omitempty"`      // of a fail or an error, and of a degraded cell where the engine failed a duty
+	Class      string  `json:"class,omitempty"`      // which of the accepted ends was seen
+	Transcript string  `json:"transcript,omitempty"` // where requests and replies stand, relative to the document
+	Exchanges  int     `json:"exchanges,omitempty"`  // requests that were sent
+	Passed     int     `json:"passed,omitempty"`     // checks that passed
+	Checks     []Check `json:"checks,omitempty"`     // those that did not pass
+
+	All []Check `json:"-"` // every check, in a document that was not read back
 }
+
+// Key of the cell.
+func (c Cell) Key() Key { return Key{c.Scenario, c.Stream} }
 
 // Check is one judgement.
 type Check struct {
@@ -97,11 +145,42 @@ type Check struct {
 	Evidence string  `json:"evidence,omitempty"` // expected and seen value, bounded
 }
 
+// Settle gives the cell its checks and derives verdict, reason and cause from
+// them. A duty of the engine below must that it does not meet degrades the cell:
+// the loop completed all the same, on the fallback that makes up for it.
+func (c *Cell) Settle(all []Check) {
+	c.All, c.Checks, c.Passed = all, nil, 0
+	c.Verdict, c.Reason, c.Cause = Pass, "", ""
+	rank := map[Verdict]int{Pass: 0, Degraded: 1, Unknown: 2, Fail: 3}
+	for _, k := range all {
+		if k.Verdict == Pass {
+			c.Passed++
+			continue
+		}
+		c.Checks = append(c.Checks, k)
+		verdict, cause := k.Verdict, Cause("")
+		if verdict == Fail {
+			if cause = ByClient; k.Side == "reply" {
+				cause = ByEngine
+				if k.Level != Must {
+					verdict = Degraded
+				}
+			}
+		}
+		if rank[verdict] > rank[c.Verdict] { // of several the first
+			c.Verdict, c.Reason, c.Cause = verdict, k.ID+": "+k.Evidence, cause
+		}
+	}
+}
+
+// Break marks the cell as one in which the harness failed.
+func (c *Cell) Break(reason string) { c.Verdict, c.Reason, c.Cause = Error, reason, ByHarness }
+
 // Totals counts cells.
 type Totals struct {
 	Cells     int             `json:"cells"`
-	ByVerdict map[Verdict]int `json:"by_verdict"`
-	ByOrigin  map[Origin]int  `json:"by_origin"` // of the cells that were run
+	ByVerdict map[Verdict]int `json:"by_verdict"` // every verdict, also one that no cell has
+	ByOrigin  map[Origin]int  `json:"by_origin"`  // every origin; of the cells that were run
 	Exchanges int             `json:"exchanges"`
 	Rows      int             `json:"rows"`
 	Engines   int             `json:"engines"`
@@ -110,10 +189,13 @@ type Totals struct {
 
 // Count computes the totals of rows.
 func Count(rows []Row) Totals {
-	t := Totals{ByVerdict: map[Verdict]int{}, ByOrigin: map[Origin]int{}, Rows: len(rows)}
+	t := Totals{ByVerdict: map[Verdict]int{}, ByOrigin: map[Origin]int{Recorded: 0, Documented: 0, Synthetic: 0}, Rows: len(rows)}
+	for _, v := range Verdicts() {
+		t.ByVerdict[v] = 0
+	}
 	engines, dialects := map[string]bool{}, map[string]bool{}
 	for _, r := range rows {
-		engines[r.Name], dialects[r.Dialect] = true, true
+		engines[r.Name], dialects[r.From], dialects[r.To] = true, true, true
 		for _, c := range r.Cells {
 			t.Cells++
 			t.ByVerdict[c.Verdict]++
@@ -146,16 +228,16 @@ func (r Row) Origins() (recorded, documented, synthetic, asDialect int) {
 }
 
 // Failed tells whether the document holds something that fails a run whose
-// threshold is failOn: must, should, degraded or not-run.
+// threshold is failOn: must, should, degraded or not-run. What the model said and
+// what the budget did not reach never does.
 func (d Document) Failed(failOn string) bool {
 	for _, r := range d.Rows {
 		for _, c := range r.Cells {
 			switch {
-			case c.Verdict == Fail && (failOn == "should" || failOn == "degraded" || failOn == "not-run" || c.failsAt(Must)):
-				return true
-			case c.Verdict == Degraded && (failOn == "degraded" || failOn == "not-run"):
-				return true
-			case c.Verdict == NotRun && failOn == "not-run":
+			case c.Cause == ByModel || c.Cause == ByBudget:
+			case c.Verdict == Fail && (failOn != "must" || c.failsAt(Must)),
+				c.Verdict == Degraded && (failOn == "degraded" || failOn == "not-run"),
+				(c.Verdict == NotRun || c.Verdict == Unknown) && failOn == "not-run":
 				return true
 			}
 		}
@@ -175,7 +257,7 @@ func (c Cell) failsAt(l Level) bool {
 // Broken tells whether the harness itself failed somewhere.
 func (d Document) Broken() bool { return d.Totals.ByVerdict[Error] > 0 }
 
-//go:embed schema.v1.json
+//go:embed schema.v2.json
 var schema []byte
 
 // Schema returns the JSON Schema of the document.
