@@ -11,21 +11,20 @@ import (
 	"github.com/toolconform/conform/codecs"
 )
 
-// counts is what a body holds, counted in two independent ways: by a plain walk
-// over the JSON, and by the codec. Text is counted in bytes that are no white
-// space, since text dialects trim around markup.
+// counts is what a body holds, counted in two independent ways: by a walk over
+// the JSON along the paths of a table, and by the codec. Text is counted in bytes
+// that are no white space, since text dialects trim around markup.
 type counts struct {
-	calls, text, reasoning int
-	signatures, others     int // signatures of reasoning and calls; blocks and items of other kinds (where the dialect has blocks)
+	calls, text, reasoning, signatures, others, media int
 }
 
 // scanned is what the raw scan found.
 type scanned struct {
 	counts
-	content      string    // what the model wrote, think tags taken out
-	tagged       bool      // there were think tags: thinking stands in the text
-	found        []rawCall // the calls, in wire order
-	carriesError bool
+	content string    // what the model wrote, think tags taken out
+	tagged  bool      // there were think tags: thinking stands in the text
+	found   []rawCall // the calls, in wire order
+	failed  bool      // the body says that something went wrong
 }
 
 // rawCall is one call as the wire has it; arguments is a string, an object or nil.
@@ -34,331 +33,224 @@ type rawCall struct {
 	arguments any
 }
 
-// obj and list read untyped JSON without failing.
-func obj(v any, keys ...string) any {
-	for _, k := range keys {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = m[k]
-	}
-	return v
-}
-
-func list(v any) []any { l, _ := v.([]any); return l }
-
 func str(v any) string { s, _ := v.(string); return s }
 
-func visible(s string) int {
-	n := 0
-	for _, r := range s {
-		if !unicode.IsSpace(r) {
-			n += len(string(r))
-		}
-	}
-	return n
-}
+func visible(s string) int { return len(squeezed(s)) }
 
-const (
-	thinkOpen  = "<think>"
-	thinkClose = "</think>"
-)
+// squeezed takes the white space out of a text.
+func squeezed(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
 
 // withoutTags takes think tags out of a text; tagged tells whether there were any.
 func withoutTags(s string) (rest string, tagged bool) {
-	rest = strings.ReplaceAll(strings.ReplaceAll(s, thinkOpen, ""), thinkClose, "")
+	rest = strings.NewReplacer("<think>", "", "</think>", "").Replace(s)
 	return rest, rest != s
 }
 
-// scan counts a reply body without using a codec.
-func scan(d codecs.Dialect, body []byte) (c scanned, ok bool) {
-	var v any
+func parse(body []byte) (v any, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber() // numbers are compared as tokens
-	if dec.Decode(&v) != nil {
+	return v, dec.Decode(&v) == nil
+}
+
+// scan counts a reply body without using a codec. ok is false for no JSON.
+func (t tables) scan(d codecs.Dialect, body []byte) (c scanned, ok bool) {
+	root, ok := parse(body)
+	if !ok {
 		return c, false
 	}
-	c.carriesError = carriesError(v)
-	var text string
-	switch d {
-	case codecs.OpenAI, codecs.Hermes:
-		text = scanChat(v, &c)
-		if text == "" {
-			text = objectContent(body)
-		}
-	case codecs.Anthropic:
-		text = scanAnthropic(v, &c)
-	case codecs.Gemini:
-		text = scanGemini(v, &c)
-	case codecs.Ollama:
-		text = scanOllama(v, &c)
-	case codecs.Responses:
-		text = scanResponses(v, &c)
+	for _, p := range t.errors {
+		every(root, p.At, func(v any) { c.failed = c.failed || v == p.Is || p.Is == nil && v != nil })
 	}
-	text, c.tagged = withoutTags(text)
-	if d == codecs.Hermes && len(c.found) == 0 {
-		text = scanHermes(text, &c)
-	} else {
-		c.calls = len(c.found)
+	tab := t.of[d]
+	s := scan{root: root, body: body, scanned: &c}
+	for _, g := range tab.Groups {
+		s.group(root, g, g.At)
 	}
-	c.content, c.text = text, visible(text)
+	c.content, c.tagged = withoutTags(c.content)
+	c.calls = len(c.found)
+	if tab.TextCalls != nil && c.calls == 0 {
+		c.textCalls(*tab.TextCalls)
+	}
+	c.text = visible(c.content)
+	if tab.ReasoningOnce {
+		c.reasoning = min(c.reasoning, 1)
+	}
 	if c.tagged { // tag thinking may stand for the native kind
 		c.reasoning = 0
 	}
 	return c, true
 }
 
-// carriesError tells whether a body says that something went wrong, in any of
-// the places where providers say it.
-func carriesError(v any) bool {
-	if obj(v, "error") != nil || str(obj(v, "type")) == "error" || str(obj(v, "status")) == "failed" || obj(v, "success") == false {
-		return true
-	}
-	for _, c := range list(obj(v, "choices")) {
-		if obj(c, "error") != nil || str(obj(c, "finish_reason")) == "error" {
-			return true
-		}
-	}
-	return false
+type scan struct {
+	root any
+	body []byte
+	*scanned
 }
 
-// call notes a call that has a name.
-func (c *scanned) call(name, id, arguments any) {
-	if n := str(name); n != "" {
-		c.found = append(c.found, rawCall{n, str(id), arguments})
-	}
-}
-
-func scanChat(v any, c *scanned) (text string) {
-	choices := list(obj(v, "choices"))
-	if len(choices) == 0 {
-		return ""
-	}
-	msg := obj(choices[0], "message")
-	for _, call := range list(obj(msg, "tool_calls")) {
-		c.call(obj(call, "function", "name"), obj(call, "id"), obj(call, "function", "arguments"))
-	}
-	if len(c.found) == 0 {
-		c.call(obj(msg, "function_call", "name"), nil, obj(msg, "function_call", "arguments"))
-	}
-	chunked := false
-	switch content := obj(msg, "content").(type) {
-	case string:
-		text = content
-	case []any:
-		for _, chunk := range content {
-			switch str(obj(chunk, "type")) {
-			case "text":
-				text += str(obj(chunk, "text"))
-			case "thinking":
-				chunked = true
-			case "":
-				text += str(chunk)
+func (s scan) group(from any, g group, path string) {
+	every(from, g.At, func(item any) {
+		other := g.Others
+		for _, r := range g.Rules {
+			if r.applies(s.root, item) {
+				s.rule(item, r, path)
+				other = other && (len(r.When) == 0 || r.Other)
 			}
 		}
-	}
-	for _, key := range []string{"reasoning_content", "reasoning", "reasoning_text"} {
-		if str(obj(msg, key)) != "" {
-			chunked = true
+		if other {
+			s.others++
+		}
+	})
+}
+
+func (s scan) rule(item any, r rule, path string) {
+	if r.Text != "" {
+		v := at(s.root, item, r.Text)
+		s.content += str(v)
+		if _, object := v.(map[string]any); object && r.ObjectAsText {
+			s.content += spelling(s.body, path)
 		}
 	}
-	if len(list(obj(msg, "reasoning_details"))) > 0 { // encrypted ones have no text
-		chunked = true
+	for path, n := range map[string]*int{r.Reasoning: &s.reasoning, r.Signature: &s.signatures, r.Media: &s.media} {
+		if path != "" && filled(at(s.root, item, path)) {
+			*n++
+		}
 	}
-	if chunked {
-		c.reasoning = 1
+	if r.Call != nil {
+		call := rawCall{name: str(at(s.root, item, r.Call.Name))}
+		if r.Call.ID != "" {
+			call.id = str(at(s.root, item, r.Call.ID))
+		}
+		if call.arguments = at(s.root, item, r.Call.Arguments); call.name != "" {
+			s.found = append(s.found, call)
+		}
 	}
-	return text
+	if r.Each != nil {
+		s.group(item, *r.Each, path+"/"+r.Each.At)
+	}
 }
 
-// objectContent is the spelling of a content that is an object: structured output
-// that a host did not encode as a string.
-func objectContent(body []byte) string {
-	var doc struct {
-		Choices []struct {
-			Message struct {
-				Content json.RawMessage `json:"content"`
-			} `json:"message"`
-		} `json:"choices"`
+// spelling is the text of the value at a path, as the body has it: structured
+// output that a host did not encode as a string.
+func spelling(body []byte, path string) string {
+	for _, step := range strings.Split(path, "/") {
+		var object map[string]json.RawMessage
+		var list []json.RawMessage
+		switch {
+		case json.Unmarshal(body, &object) == nil:
+			body = object[step]
+		case json.Unmarshal(body, &list) == nil && step == "0" && len(list) > 0:
+			body = list[0]
+		default:
+			return ""
+		}
 	}
-	if json.Unmarshal(body, &doc) != nil || len(doc.Choices) == 0 {
-		return ""
-	}
-	if c := doc.Choices[0].Message.Content; len(c) > 0 && c[0] == '{' {
-		return string(c)
-	}
-	return ""
+	return string(body)
 }
 
-var hermesBlock = regexp.MustCompile(`(?s)<tool_call>\s*(.*?)\s*</tool_call>`)
-
-// scanHermes counts the blocks that are calls and takes them out of the text.
-func scanHermes(text string, c *scanned) string {
-	return hermesBlock.ReplaceAllStringFunc(text, func(block string) string {
-		var v any
-		inner := hermesBlock.FindStringSubmatch(block)[1]
-		if json.Unmarshal([]byte(inner), &v) != nil || str(obj(v, "name")) == "" {
-			return block
+// textCalls counts the blocks of markup that are calls and takes them out.
+func (c *scanned) textCalls(m textCalls) {
+	block := regexp.MustCompile(`(?s)` + regexp.QuoteMeta(m.Open) + `\s*(.*?)\s*` + regexp.QuoteMeta(m.Close))
+	c.content = block.ReplaceAllStringFunc(c.content, func(text string) string {
+		v, ok := parse([]byte(block.FindStringSubmatch(text)[1]))
+		if !ok || str(at(v, v, m.Name)) == "" {
+			return text
 		}
 		c.calls++
 		return ""
 	})
 }
 
-func scanAnthropic(v any, c *scanned) (text string) {
-	for _, b := range list(obj(v, "content")) {
-		switch str(obj(b, "type")) {
-		case "text":
-			text += str(obj(b, "text"))
-		case "tool_use":
-			c.call(obj(b, "name"), obj(b, "id"), obj(b, "input"))
-		case "thinking", "redacted_thinking":
-			c.reasoning++
-			if str(obj(b, "signature"))+str(obj(b, "data")) != "" {
-				c.signatures++
-			}
-		default:
-			c.others++
-		}
-	}
-	return text
-}
-
-func scanGemini(v any, c *scanned) (text string) {
-	candidates := list(obj(v, "candidates"))
-	if len(candidates) == 0 {
-		return ""
-	}
-	// Calls that come with MALFORMED_FUNCTION_CALL are reported as unreadable,
-	// not as calls.
-	malformed := str(obj(candidates[0], "finishReason")) == "MALFORMED_FUNCTION_CALL"
-	for _, p := range list(obj(candidates[0], "content", "parts")) {
-		thought, _ := obj(p, "thought").(bool)
-		if s := str(obj(p, "text")); s != "" || hasKey(p, "text") {
-			if thought {
-				if s != "" {
-					c.reasoning++
-				}
-			} else {
-				text += s
+// reads tells which counts a table has rules for; a codec is not held to others.
+func (t table) reads() (signatures, others, media bool) {
+	var walk func(g group)
+	walk = func(g group) {
+		others = others || g.Others
+		for _, r := range g.Rules {
+			signatures, media = signatures || r.Signature != "", media || r.Media != ""
+			if r.Each != nil {
+				walk(*r.Each)
 			}
 		}
-		call := obj(p, "functionCall")
-		if call == nil {
-			call = obj(p, "function_call")
-		}
-		if !malformed {
-			c.call(obj(call, "name"), obj(call, "id"), obj(call, "args"))
-		}
-		if str(obj(p, "thoughtSignature"))+str(obj(p, "thought_signature")) != "" && !malformed {
-			c.signatures++
-		}
 	}
-	return text
-}
-
-func hasKey(v any, key string) bool {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return false
+	for _, g := range t.Groups {
+		walk(g)
 	}
-	_, ok = m[key]
-	return ok
-}
-
-func scanOllama(v any, c *scanned) (text string) {
-	msg := obj(v, "message")
-	for _, call := range list(obj(msg, "tool_calls")) {
-		c.call(obj(call, "function", "name"), obj(call, "id"), obj(call, "function", "arguments"))
-	}
-	if str(obj(msg, "thinking")) != "" {
-		c.reasoning = 1
-	}
-	return str(obj(msg, "content"))
-}
-
-func scanResponses(v any, c *scanned) (text string) {
-	for _, item := range list(obj(v, "output")) {
-		switch str(obj(item, "type")) {
-		case "function_call":
-			c.call(obj(item, "name"), callID(item), obj(item, "arguments"))
-		case "reasoning":
-			c.reasoning++
-			if str(obj(item, "encrypted_content")) != "" {
-				c.signatures++
-			}
-		case "message":
-			for _, part := range list(obj(item, "content")) {
-				switch str(obj(part, "type")) {
-				case "output_text":
-					text += str(obj(part, "text"))
-				case "function_call":
-					c.call(obj(part, "name"), callID(part), obj(part, "arguments"))
-				}
-			}
-		default:
-			c.others++
-		}
-	}
-	return text
-}
-
-func callID(item any) any {
-	if id := str(obj(item, "call_id")); id != "" {
-		return id
-	}
-	return obj(item, "id")
+	return signatures, others, media
 }
 
 // count counts a decoded reply. With tags, the thinking that was taken out of the
 // text belongs to the text that the raw scan saw, and thinking is not compared.
-func count(d codecs.Dialect, r codecs.Reply, raw scanned) counts {
+func (t tables) count(d codecs.Dialect, r codecs.Reply, raw scanned) counts {
 	c := counts{calls: len(r.Calls()), text: visible(r.Text())}
 	whole := squeezed(raw.content)
 	for _, p := range r.Parts {
-		switch {
-		case p.Kind == codecs.Reasoning:
+		if p.Kind == codecs.Reasoning {
 			c.reasoning++
 			if raw.tagged && strings.Contains(whole, squeezed(p.Text)) {
 				c.text += visible(p.Text)
 			}
-		case p.Kind == codecs.Server || p.Kind == codecs.Client || p.Kind == codecs.Opaque:
+		}
+		if p.Kind == codecs.MediaKind {
+			c.media++
+		}
+		whole := p.Kind == codecs.Server || p.Kind == codecs.Client || p.Kind == codecs.Opaque
+		if whole {
 			c.others++
 		}
-		if p.Signature != "" || p.Call != nil && p.Call.Signature != "" {
+		switch {
+		case p.Signature != "" || p.Call != nil && p.Call.Signature != "":
 			c.signatures++
+		case whole: // a block that is kept whole keeps its signature inside
+			c.signatures += t.signatures(d, p.Extra)
 		}
+	}
+	tab := t.of[d]
+	if tab.ReasoningOnce {
+		c.reasoning = min(c.reasoning, 1)
 	}
 	if raw.tagged {
 		c.reasoning = 0
 	}
-	switch d {
-	case codecs.OpenAI, codecs.Hermes, codecs.Ollama:
-		c.reasoning, c.signatures, c.others = min(c.reasoning, 1), 0, 0
-	case codecs.Gemini: // a signature may also stand on a part of another kind, inside its block
+	signatures, others, media := tab.reads()
+	if !signatures {
+		c.signatures = 0
+	}
+	if !others {
 		c.others = 0
-		for _, p := range r.Parts {
-			if p.Kind != codecs.Reasoning && p.Kind != codecs.Text && p.Kind != codecs.CallKind && p.Signature == "" &&
-				(bytes.Contains(p.Extra, []byte(`"thoughtSignature"`)) || bytes.Contains(p.Extra, []byte(`"thought_signature"`))) {
-				c.signatures++
-			}
-		}
-	case codecs.Responses: // what a message holds besides text is no item
-		c.others = 0
-		for _, p := range r.Parts {
-			if (p.Kind == codecs.Server || p.Kind == codecs.Client || p.Kind == codecs.Opaque) && p.Type != "refusal" && bytes.HasPrefix(bytes.TrimSpace(p.Extra), []byte("{")) && raw.others > 0 {
-				c.others++
-			}
-		}
-		c.others = min(c.others, raw.others)
+	}
+	if !media {
+		c.media = 0
 	}
 	return c
 }
 
+// signatures counts the signatures of one item.
+func (t tables) signatures(d codecs.Dialect, item []byte) int {
+	v, ok := parse(item)
+	if !ok {
+		return 0
+	}
+	n := 0
+	for _, g := range t.of[d].Groups {
+		for _, r := range g.Rules {
+			if r.Signature != "" && r.applies(v, v) && filled(at(v, v, r.Signature)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // sameContent compares what counts cannot tell: names, ids and arguments of the
 // calls, and the text itself where nothing is taken out of it.
-func sameContent(d codecs.Dialect, raw scanned, r codecs.Reply) error {
+func (t tables) sameContent(d codecs.Dialect, raw scanned, r codecs.Reply) error {
 	for i, c := range r.Calls() {
 		if i >= len(raw.found) {
 			break // lifted from text; counted
@@ -371,7 +263,7 @@ func sameContent(d codecs.Dialect, raw scanned, r codecs.Reply) error {
 			return fmt.Errorf("arguments of call %d are %v in the body, decoded %q", i, w.arguments, c.ArgumentsText)
 		}
 	}
-	if d != codecs.Hermes && !raw.tagged && raw.content != r.Text() {
+	if t.of[d].TextCalls == nil && !raw.tagged && raw.content != r.Text() {
 		return fmt.Errorf("the text is %.200q in the body, decoded %.200q", raw.content, r.Text())
 	}
 	return nil
@@ -384,23 +276,11 @@ func sameArguments(wire any, text string) bool {
 	case string:
 		return text == w
 	}
-	var v any
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	if dec.Decode(&v) != nil {
+	v, ok := parse([]byte(text))
+	if !ok {
 		return false
 	}
 	a, errA := json.Marshal(wire)
 	b, errB := json.Marshal(v)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
-}
-
-// squeezed takes the white space out of a text.
-func squeezed(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, s)
 }

@@ -60,11 +60,25 @@ func (r Report) OK() bool {
 // Paths verifies files and folders. Read are the project's recording format
 // (JSON with exchanges), go-vcr tapes (YAML) and httprr recordings.
 func Paths(ctx context.Context, paths []string) (Report, error) {
-	r := Report{EmptyReplies: []Place{}, Skipped: []Place{}, Failed: []Place{}}
+	tables, err := loadTables()
+	if err != nil {
+		return Report{}, err
+	}
+	r := verifier{Report{EmptyReplies: []Place{}, Skipped: []Place{}, Failed: []Place{}}, tables}
+	err = r.paths(ctx, paths)
+	return r.Report, err
+}
+
+type verifier struct {
+	Report
+	tables tables
+}
+
+func (r *verifier) paths(ctx context.Context, paths []string) error {
 	for _, root := range paths {
 		info, err := os.Stat(root)
 		if err != nil {
-			return r, fmt.Errorf("%w; give a recording or a folder of recordings", err)
+			return fmt.Errorf("%w; give a recording or a folder of recordings", err)
 		}
 		if !info.IsDir() {
 			r.file(root, root)
@@ -85,16 +99,16 @@ func Paths(ctx context.Context, paths []string) (Report, error) {
 			return nil
 		})
 		if err != nil {
-			return r, err
+			return err
 		}
 	}
 	if r.Files == 0 {
-		return r, fmt.Errorf("no recordings below %s; read are .json recordings, .yaml go-vcr tapes and .httprr recordings", strings.Join(paths, ", "))
+		return fmt.Errorf("no recordings below %s; read are .json recordings, .yaml go-vcr tapes and .httprr recordings", strings.Join(paths, ", "))
 	}
-	return r, nil
+	return nil
 }
 
-func (r *Report) file(path, name string) {
+func (r *verifier) file(path, name string) {
 	rec, err := cassettes.ReadRecording(path)
 	switch {
 	case errors.Is(err, cassettes.ErrNoRecording):
@@ -133,7 +147,7 @@ func codecOf(d codecs.Dialect, x cassettes.Exchange) (codecs.Full, bool) {
 	return nil, false
 }
 
-func (r *Report) exchange(d codecs.Dialect, x cassettes.Exchange, name string, i int) error {
+func (r *verifier) exchange(d codecs.Dialect, x cassettes.Exchange, name string, i int) error {
 	c, ok := codecOf(d, x)
 	switch {
 	case !ok:
@@ -150,7 +164,10 @@ func (r *Report) exchange(d codecs.Dialect, x cassettes.Exchange, name string, i
 		return nil
 	}
 	r.Replies++
-	raw, scanned := scan(c.Dialect(), x.Response.Body)
+	if _, ok := r.tables.of[c.Dialect()]; !ok {
+		return fmt.Errorf("suite/verify/scan has no table for %s: nothing to compare with", c.Dialect())
+	}
+	raw, scanned := r.tables.scan(c.Dialect(), x.Response.Body)
 	reply, err := c.Reply(x.Response.Body, codecs.Profile{})
 	var pe *codecs.ProviderError
 	if errors.As(err, &pe) {
@@ -162,7 +179,7 @@ func (r *Report) exchange(d codecs.Dialect, x cassettes.Exchange, name string, i
 	if !scanned {
 		return errors.New("decoded, but the body is no JSON")
 	}
-	got := count(c.Dialect(), reply, raw)
+	got := r.tables.count(c.Dialect(), reply, raw)
 	r.RawCalls, r.DecodedCalls = r.RawCalls+raw.calls, r.DecodedCalls+got.calls
 	r.RawText, r.DecodedText = r.RawText+raw.text, r.DecodedText+got.text
 	r.RawReasoning, r.Reasoning = r.RawReasoning+raw.reasoning, r.Reasoning+got.reasoning
@@ -172,7 +189,7 @@ func (r *Report) exchange(d codecs.Dialect, x cassettes.Exchange, name string, i
 	if raw.counts != got {
 		return fmt.Errorf("the body holds %+v; decoded %+v", raw.counts, got)
 	}
-	if err := sameContent(c.Dialect(), raw, reply); err != nil {
+	if err := r.tables.sameContent(c.Dialect(), raw, reply); err != nil {
 		return err
 	}
 	r.Decoded++
@@ -182,11 +199,11 @@ func (r *Report) exchange(d codecs.Dialect, x cassettes.Exchange, name string, i
 // errorInside judges a 2xx body that came out as an error: it must carry one, and
 // the message must be the provider's. What it holds besides counts as there, so
 // that a codec cannot hide calls behind an error of its own making.
-func (r *Report) errorInside(x cassettes.Exchange, raw scanned, pe *codecs.ProviderError) error {
+func (r *verifier) errorInside(x cassettes.Exchange, raw scanned, pe *codecs.ProviderError) error {
 	switch {
 	case pe.Message == "" || pe.Kind == "":
 		return fmt.Errorf("error inside a %d without kind or message: %+v", x.Response.Status, pe)
-	case !raw.carriesError:
+	case !raw.failed:
 		r.RawCalls += raw.calls
 		return fmt.Errorf("came out as the error %q, but the body carries none", pe.Message)
 	case !holds(x.Response.Body, pe.Message) && !strings.HasPrefix(pe.Message, "response "):
@@ -197,7 +214,7 @@ func (r *Report) errorInside(x cassettes.Exchange, raw scanned, pe *codecs.Provi
 	return nil
 }
 
-func (r *Report) errorBody(c codecs.Full, x cassettes.Exchange) error {
+func (r *verifier) errorBody(c codecs.Full, x cassettes.Exchange) error {
 	pe := c.Error(x.Response.Status, x.Response.Header, x.Response.Body)
 	switch {
 	case pe == nil || pe.Kind == "" || pe.Message == "":
