@@ -1,5 +1,10 @@
 package codecs
 
+import (
+	"net/url"
+	"strings"
+)
+
 // Codec is the client half of a dialect: what a client sends and how it reads
 // what comes back. A Codec is stateless and safe for concurrent use.
 type Codec interface {
@@ -33,28 +38,61 @@ type Codec interface {
 	Continue(r Reply, results []ToolResult, p Profile) ([]Raw, []Warning, error)
 }
 
+// In is a request as a server sees it. A reader of one that knows less leaves
+// the rest empty: an empty Method stands for POST.
+type In struct {
+	Method string
+	Path   string // without the query, escapes as they came
+	Query  url.Values
+	Header map[string][]string // keys in any case
+	Body   []byte
+}
+
+// Post is a request with a body, to a target such as an Endpoint: a path that
+// may have a query behind it.
+func Post(target string, body []byte) In {
+	target, _, _ = strings.Cut(target, "#")
+	path, query, _ := strings.Cut(target, "?")
+	values, _ := url.ParseQuery(query) // what can be read of it
+	return In{Method: "POST", Path: path, Query: values, Body: body}
+}
+
+// Answer is what a server sends. Keys of Header are in their canonical form.
+type Answer struct {
+	Status int
+	Header map[string][]string
+	Body   []byte
+}
+
 // ServerHalf is the other half of a dialect, the provider's: it reads what a
 // client sent and writes what a provider would answer. The replay, the judge
 // and the translation between dialects stand on it.
 type ServerHalf interface {
-	// Match tells whether a request path belongs to this dialect, and reads
-	// the model and the stream flag from it where the path carries them.
-	Match(path string) (model string, stream, ok bool)
+	// Match tells by method, path and query whether a request is one of this
+	// dialect for a reply of the model, and reads the model and the stream
+	// flag from them where they stand there. What the body says is for
+	// ParseRequest.
+	Match(in In) (model string, stream, ok bool)
 
-	// ParseRequest decodes a request body. Media, calls, results and
-	// reasoning come back as parts, in order.
-	ParseRequest(path string, body []byte, p Profile) (Request, []Warning, error)
+	// ParseRequest decodes a request. Media, calls, results and reasoning come
+	// back as parts, in order. Model and Stream come from the body and from
+	// the path, whichever carries them. It reads the body also when Match
+	// does not know the path.
+	ParseRequest(in In, p Profile) (Request, []Warning, error)
 
 	// RenderReply encodes a reply as the provider would. What the dialect
 	// cannot carry is a warning.
 	RenderReply(r Reply, p Profile) (Raw, []Warning, error)
 
-	// RenderError encodes an error and picks its HTTP status.
-	RenderError(e *ProviderError, p Profile) (status int, body Raw)
+	// RenderError encodes an error as the provider would send it. A status of
+	// e that is an error stays, otherwise the kind picks one; Retry-After is
+	// set where e knows it.
+	RenderError(e *ProviderError, p Profile) Answer
 }
 
-// Readers reads single facts off a body that Reply may reject, for callers that
-// run a loop of their own. None of the three ever fails.
+// Readers is an extension of Codec, found by type assertion. It reads single
+// facts off a body that Reply may reject, for callers that run a loop of their
+// own. None of the three ever fails.
 type Readers interface {
 	// RawCalls returns the raw call structures of a body in wire order; those
 	// without a name are left out, those that a limit cut are not.
@@ -68,9 +106,9 @@ type Readers interface {
 	TextContent(body []byte, p Profile) string
 }
 
-// Full is everything that a dialect of this project implements.
+// Full is both halves of a dialect. What a dialect may have besides (Readers,
+// Streamer, StreamRenderer) is found by type assertion.
 type Full interface {
 	Codec
 	ServerHalf
-	Readers
 }

@@ -49,7 +49,7 @@ func TestPathsBelongToTheDialect(t *testing.T) {
 				t.Errorf("%s: %v", e.Name, err)
 				continue
 			}
-			model, asStream, ok := halves[e.Dialect].Match(u.Path)
+			model, asStream, ok := halves[e.Dialect].Match(codecs.In{Path: u.EscapedPath(), Query: u.Query()})
 			if !ok {
 				t.Errorf("%s: %s does not belong to %s", e.Name, u.Path, e.Dialect)
 			}

@@ -208,7 +208,7 @@ func (r *run) tokenLimit(body codecs.Raw) int {
 		limit = r.Profile.MaxTokens
 	}
 	if half, ok := r.Codec.(codecs.ServerHalf); ok {
-		if req, _, err := half.ParseRequest(r.Codec.Endpoint(r.Model, false), body, r.Profile); err == nil && req.MaxTokens > 0 {
+		if req, _, err := half.ParseRequest(codecs.Post(r.Codec.Endpoint(r.Model, false), body), r.Profile); err == nil && req.MaxTokens > 0 {
 			limit = req.MaxTokens
 		}
 	}

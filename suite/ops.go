@@ -48,7 +48,7 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResu
 	case "truncate":
 		return opTruncate(c, p, in)
 	case "match":
-		model, stream, ok := c.Match(in.Get("path").Str())
+		model, stream, ok := c.Match(sent(in, nil))
 		var f jsonx.Fields
 		return OpResult{Value: f.Str("model", model).Bool("stream", stream).Bool("ok", ok).Raw()}, nil
 	case "parse_request":
@@ -56,7 +56,7 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResu
 		if err != nil {
 			return OpResult{}, err
 		}
-		req, warnings, err := c.ParseRequest(in.Get("path").Str(), body, p)
+		req, warnings, err := c.ParseRequest(sent(in, body), p)
 		if err != nil {
 			return OpResult{Err: err}, nil
 		}
@@ -70,27 +70,44 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResu
 		return OpResult{Value: body, Warnings: warnings, Err: err}, nil
 	case "render_error":
 		return opRenderError(c, p, in)
-	case "raw_calls":
-		body, err := inputBody(in)
-		if err != nil {
-			return OpResult{}, err
+	case "raw_calls", "extract_call", "text_content":
+		readers, ok := c.(codecs.Readers)
+		if !ok {
+			return OpResult{}, fmt.Errorf("the codec of %s has no readers of single facts", c.Dialect())
 		}
-		return OpResult{Value: jsonx.List(c.RawCalls(body, p)...)}, nil
-	case "extract_call":
+		return opRead(readers, op, p, in)
+	}
+	return OpResult{}, fmt.Errorf("unknown operation %q", op)
+}
+
+// opRead reads a single fact off a body or a call.
+func opRead(c codecs.Readers, op string, p codecs.Profile, in jsonx.Value) (OpResult, error) {
+	if op == "extract_call" {
 		name, args, ok := c.ExtractCall(in.Get("call").Raw())
 		var f jsonx.Fields
 		if len(args) == 0 {
 			args = codecs.Raw("null")
 		}
 		return OpResult{Value: f.Str("name", name).Set("arguments", args).Bool("ok", ok).Raw()}, nil
-	case "text_content":
-		body, err := inputBody(in)
-		if err != nil {
-			return OpResult{}, err
-		}
+	}
+	body, err := inputBody(in)
+	switch {
+	case err != nil:
+		return OpResult{}, err
+	case op == "raw_calls":
+		return OpResult{Value: jsonx.List(c.RawCalls(body, p)...)}, nil
+	default:
 		return OpResult{Value: jsonx.Quote(c.TextContent(body, p))}, nil
 	}
-	return OpResult{}, fmt.Errorf("unknown operation %q", op)
+}
+
+// sent is the request of a case. Its path may have a query.
+func sent(in jsonx.Value, body []byte) codecs.In {
+	out := codecs.Post(in.Get("path").Str(), body)
+	if method := in.Get("method").Str(); method != "" {
+		out.Method = method
+	}
+	return out
 }
 
 // inputBody returns the body of a case: body_text, or body_base64 where the
@@ -198,9 +215,9 @@ func opTruncate(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, erro
 func opRenderError(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, error) {
 	e := in.Get("error")
 	status, _ := e.Get("status").Int()
-	status2, body := c.RenderError(&codecs.ProviderError{
+	answer := c.RenderError(&codecs.ProviderError{
 		Dialect: c.Dialect(), Status: int(status), Kind: e.Get("kind").Str(), Code: e.Get("code").Str(), Message: e.Get("message").Str(),
 	}, p)
 	var f jsonx.Fields
-	return OpResult{Value: f.Int("status", int64(status2)).Set("body", body).Raw()}, nil
+	return OpResult{Value: f.Int("status", int64(answer.Status)).Set("body", answer.Body).Raw()}, nil
 }

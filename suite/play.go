@@ -60,17 +60,17 @@ func (p *play) render() error {
 
 func (p *play) renderTurn(t fixtures.Turn) (replay.Turn, *codecs.Reply, error) {
 	if t.Error != nil {
-		status, body := p.codec.RenderError(&codecs.ProviderError{
+		answer := p.codec.RenderError(&codecs.ProviderError{
 			Dialect: p.codec.Dialect(), Status: t.Error.Status, Kind: t.Error.Kind, Code: t.Error.Code, Message: t.Error.Message,
 		}, p.resolved.Profile)
 		if t.Error.Status == http.StatusOK {
-			status = http.StatusOK // an error inside a reply
+			answer.Status = http.StatusOK // an error inside a reply
 		}
-		header := http.Header{}
+		header := http.Header(answer.Header)
 		for k, v := range t.Error.Headers {
 			header.Set(k, v)
 		}
-		return replay.Turn{Status: status, Header: header, Body: body}, nil, nil
+		return replay.Turn{Status: answer.Status, Header: header, Body: answer.Body}, nil, nil
 	}
 	t.Parts = forDialect(t.Parts, p.codec.Dialect())
 	reply, err := codecs.ParseNeutralReply(t.Reply())

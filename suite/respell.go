@@ -69,7 +69,7 @@ func withoutKey(address, auth string) string {
 // NeutralRequest reads a request body as what it says: messages and parts, with
 // the ids of results left out, since some clients send none and pair by name.
 func NeutralRequest(c codecs.Full, p codecs.Profile, body []byte) (codecs.Raw, error) {
-	req, _, err := c.ParseRequest("", body, p)
+	req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
 	if err != nil {
 		return nil, err
 	}

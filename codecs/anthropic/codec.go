@@ -9,12 +9,16 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Codec implements codecs.Full for the Messages dialect. It holds no state.
 type Codec struct{}
 
-var _ codecs.Full = Codec{}
+var (
+	_ codecs.Full    = Codec{}
+	_ codecs.Readers = Codec{}
+)
 
 // Dialect returns codecs.Anthropic.
 func (Codec) Dialect() codecs.Dialect { return codecs.Anthropic }
@@ -89,10 +93,12 @@ func join(f *jsonx.Fields, extra codecs.Raw) codecs.Raw {
 // :streamRawPredict, Bedrock's /model/ID/invoke and
 // /invoke-with-response-stream for a Claude model or an ARN. Sub-resources such
 // as /v1/messages/batches do not match.
-func (Codec) Match(path string) (model string, stream, ok bool) {
-	path, _, _ = strings.Cut(path, "?")
-	path = strings.TrimSuffix(path, "/")
-	if strings.HasSuffix(path, "/messages") || path == "messages" {
+func (Codec) Match(in codecs.In) (model string, stream, ok bool) {
+	path, ok := wire.Path(in)
+	if !ok {
+		return "", false, false
+	}
+	if strings.HasSuffix(path, "/messages") {
 		return "", false, !strings.Contains(path, "/threads/") // the Assistants API has /threads/ID/messages
 	}
 	if _, rest, found := cutLast(path, "/publishers/anthropic/models/"); found {

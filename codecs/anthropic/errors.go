@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // errorTypes lists the error types of the API with their HTTP status, in the
@@ -115,7 +116,7 @@ func scalar(v jsonx.Value) string {
 
 // RenderError encodes an error in the envelope of the API. An error status is
 // kept; any other gives way to the one that the kind stands for.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs.Raw) {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
 	status := e.Status
 	if status < 400 || status > 599 {
 		status = kindStatus(e.Kind)
@@ -130,7 +131,7 @@ func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs
 	}
 	var inner, outer jsonx.Fields
 	inner.Str("type", code).Str("message", message)
-	return status, outer.Str("type", "error").Set("error", inner.Raw()).Raw()
+	return wire.ErrorAnswer(e, status, outer.Str("type", "error").Set("error", inner.Raw()).Raw())
 }
 
 func kindStatus(kind string) int {

@@ -18,8 +18,8 @@ import (
 // the dialect become Tools whose Raw is the entry; entries of the provider's
 // become ServerTools. Vertex and Bedrock name the model, and whether to stream,
 // in the path.
-func (c Codec) ParseRequest(path string, body []byte, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	v, err := codecs.ParseBody(codecs.Anthropic, body)
+func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
+	v, err := codecs.ParseBody(codecs.Anthropic, in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -30,7 +30,7 @@ func (c Codec) ParseRequest(path string, body []byte, _ codecs.Profile) (codecs.
 		return codecs.Request{}, nil, decodeError("/messages", fmt.Errorf("want a list of messages, got %s", m.Kind()))
 	}
 	p := parser{req: codecs.Request{Model: v.Get("model").Str(), Stream: v.Get("stream").Bool()}}
-	if model, stream, ok := c.Match(path); ok {
+	if model, stream, ok := c.Match(in); ok {
 		if p.req.Model == "" {
 			p.req.Model = model
 		}

@@ -21,12 +21,16 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Codec is the gemini dialect. The zero value is ready for use.
 type Codec struct{}
 
-var _ codecs.Full = Codec{}
+var (
+	_ codecs.Full    = Codec{}
+	_ codecs.Readers = Codec{}
+)
 
 // ErrStream is codecs.ErrStream. In this dialect a JSON list of replies is a
 // stream too: what streamGenerateContent answers without alt=sse.
@@ -63,8 +67,11 @@ func (Codec) Endpoint(model string, stream bool) string {
 // Vertex AI, whatever stands before the collection. The prefix models/ is
 // stripped from the model; tunedModels/ and endpoints/ are part of it. Other
 // methods, such as countTokens, are no match.
-func (Codec) Match(path string) (model string, stream, ok bool) {
-	path, _, _ = strings.Cut(path, "?")
+func (Codec) Match(in codecs.In) (model string, stream, ok bool) {
+	path, ok := wire.Path(in)
+	if !ok {
+		return "", false, false
+	}
 	if plain, err := url.PathUnescape(path); err == nil {
 		path = plain
 	}

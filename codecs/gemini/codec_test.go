@@ -26,7 +26,7 @@ func TestEndpoint(t *testing.T) {
 		if got != tc.want {
 			t.Errorf("Endpoint(%q, %v) = %q, want %q", tc.model, tc.stream, got, tc.want)
 		}
-		model, stream, ok := Codec{}.Match("/v1beta" + got)
+		model, stream, ok := Codec{}.Match(codecs.Post("/v1beta"+got, nil))
 		if !ok || stream != tc.stream || !strings.HasSuffix(tc.model, model) {
 			t.Errorf("Match(%q) = %q, %v, %v", got, model, stream, ok)
 		}
@@ -38,7 +38,7 @@ func TestMatchRefuses(t *testing.T) {
 		"", "/", ":generateContent", "/v1/models/:generateContent", "/v1/models/x", "/v1/chat/completions",
 		"/v1beta/models/x:batchGenerateContent", "/v1/projects/p/publishers/anthropic/models/c:rawPredict",
 	} {
-		if model, _, ok := (Codec{}).Match(path); ok {
+		if model, _, ok := (Codec{}).Match(codecs.Post(path, nil)); ok {
 			t.Errorf("Match(%q) found %q", path, model)
 		}
 	}
@@ -191,7 +191,7 @@ func TestReduceSchemaRecursion(t *testing.T) {
 func TestFileDataInResponse(t *testing.T) {
 	in := `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"survey","args":{}}}]},` +
 		`{"role":"user","parts":[{"functionResponse":{"name":"survey","response":{"result":""},"parts":[{"fileData":{"mimeType":"image/png","fileUri":"gs://pier/4.png"}}]}}]}]}`
-	req, _, err := Codec{}.ParseRequest("", []byte(in), codecs.Profile{})
+	req, _, err := Codec{}.ParseRequest(codecs.In{Body: []byte(in)}, codecs.Profile{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // wireError is what an error body says.
@@ -134,7 +135,7 @@ var kindStatus = map[string]int{
 
 // RenderError encodes an error in the provider's envelope. An error status of e
 // is kept, else the kind picks one.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs.Raw) {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
 	if e == nil {
 		e = &codecs.ProviderError{}
 	}
@@ -162,7 +163,7 @@ func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs
 		info.Str("@type", "type.googleapis.com/google.rpc.RetryInfo").Str("retryDelay", strings.TrimSuffix(delay, "s")+"s")
 		inner.Set("details", jsonx.List(info.Raw()))
 	}
-	return status, out.Set("error", inner.Raw()).Raw()
+	return wire.ErrorAnswer(e, status, out.Set("error", inner.Raw()).Raw())
 }
 
 // screaming tells whether a code is spelled as this provider spells its enums.

@@ -16,8 +16,8 @@ import (
 //
 // A result has the ordinal of the call that it answers, in the model content
 // before it: by id, else by name and order; -1 when neither tells.
-func (c Codec) ParseRequest(path string, body []byte, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(codecs.Gemini, body)
+func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
+	root, err := codecs.ParseBody(codecs.Gemini, in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -25,7 +25,7 @@ func (c Codec) ParseRequest(path string, body []byte, _ codecs.Profile) (codecs.
 		return codecs.Request{}, nil, decodeError("", fmt.Errorf("request is %s, not an object", root.Kind()))
 	}
 	var req codecs.Request
-	req.Model, req.Stream, _ = c.Match(path)
+	req.Model, req.Stream, _ = c.Match(in)
 	if req.Model == "" {
 		req.Model = strings.TrimPrefix(root.Get("model").Str(), "models/")
 	}

@@ -152,7 +152,7 @@ func TestRequestParsesBack(t *testing.T) {
 		if again, _, _ := (Codec{}).Request(in, codecs.Profile{}); !bytes.Equal(body, again) {
 			t.Fatal("two encodings differ")
 		}
-		out, ws, err := Codec{}.ParseRequest(Codec{}.Endpoint("m", false), body, codecs.Profile{})
+		out, ws, err := Codec{}.ParseRequest(codecs.Post(Codec{}.Endpoint("m", false), body), codecs.Profile{})
 		if err != nil || len(ws) > 0 {
 			t.Fatal(seed, err, ws)
 		}

@@ -17,20 +17,23 @@ import (
 // Codec is the hermes codec. Its zero value is ready for use.
 type Codec struct{}
 
-var _ codecs.Full = Codec{}
+var (
+	_ codecs.Full    = Codec{}
+	_ codecs.Readers = Codec{}
+)
 
 // wire is the transport. It has no state.
-var wire openai.Codec
+var chat openai.Codec
 
 // Dialect returns codecs.Hermes.
 func (Codec) Dialect() codecs.Dialect { return codecs.Hermes }
 
 // Endpoint is that of chat completions.
-func (Codec) Endpoint(model string, stream bool) string { return wire.Endpoint(model, stream) }
+func (Codec) Endpoint(model string, stream bool) string { return chat.Endpoint(model, stream) }
 
 // Match answers as chat completions does: the paths are the same, only the
 // bodies differ.
-func (Codec) Match(path string) (model string, stream, ok bool) { return wire.Match(path) }
+func (Codec) Match(in codecs.In) (model string, stream, ok bool) { return chat.Match(in) }
 
 const contentPointer = "/choices/0/message/content"
 

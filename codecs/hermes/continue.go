@@ -18,7 +18,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 		return nil, nil, own(err)
 	}
 	if nativeCalls(plain) {
-		msgs, warnings, err := wire.Continue(r, results, p)
+		msgs, warnings, err := chat.Continue(r, results, p)
 		return msgs, warnings, own(err)
 	}
 	byPos, err := codecs.ResultsByPos(r.Calls(), results)
@@ -29,7 +29,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	echo := (&jsonx.Fields{}).Str("role", "assistant").Str("content", text).Raw()
 	var warnings []codecs.Warning
 	if standard {
-		msgs, w, err := wire.Continue(plain, nil, transport(p))
+		msgs, w, err := chat.Continue(plain, nil, transport(p))
 		if err != nil {
 			return nil, nil, own(err)
 		}

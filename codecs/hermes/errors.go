@@ -9,14 +9,14 @@ import (
 
 // Error reads an error body of the transport.
 func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.ProviderError {
-	e := wire.Error(status, header, body)
+	e := chat.Error(status, header, body)
 	e.Dialect = codecs.Hermes
 	return e
 }
 
 // RenderError encodes an error of the transport.
-func (Codec) RenderError(e *codecs.ProviderError, p codecs.Profile) (int, codecs.Raw) {
-	return wire.RenderError(e, p)
+func (Codec) RenderError(e *codecs.ProviderError, p codecs.Profile) codecs.Answer {
+	return chat.RenderError(e, p)
 }
 
 // own gives an error of the transport the dialect that the caller asked for.
@@ -37,7 +37,7 @@ func own(err error) error {
 }
 
 func failure(root jsonx.Value, prefix string, body []byte) *codecs.ProviderError {
-	e := wire.Error(200, nil, root.Raw())
+	e := chat.Error(200, nil, root.Raw())
 	message := e.Message
 	for _, key := range []string{"error_message", "error_msg", "message", "error"} {
 		if s := root.Get(key).Str(); s != "" {

@@ -68,12 +68,12 @@ func toolList(text string) (list codecs.Raw, size int, ok bool) {
 // messages and in user messages after a turn with calls. A result answers the
 // first open call of its name; one without a name, the next open call. Native
 // tools, calls and results stay as they are.
-func (Codec) ParseRequest(path string, body []byte, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	req, warnings, err := wire.ParseRequest(path, body, transport(p))
+func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
+	req, warnings, err := chat.ParseRequest(in, transport(p))
 	if err != nil {
 		return codecs.Request{}, nil, own(err)
 	}
-	native, _, err := wire.ParseRequest(path, body, p)
+	native, _, err := chat.ParseRequest(in, p)
 	if err != nil {
 		return codecs.Request{}, nil, own(err)
 	}

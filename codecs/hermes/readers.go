@@ -10,7 +10,7 @@ import (
 // there, with their arguments as text.
 func (c Codec) RawCalls(body []byte, p codecs.Profile) []codecs.Raw {
 	if _, standard := contentAt(p); standard {
-		if native := wire.RawCalls(body, p); len(native) > 0 {
+		if native := chat.RawCalls(body, p); len(native) > 0 {
 			return native
 		}
 	}
@@ -37,7 +37,7 @@ func (Codec) ExtractCall(raw codecs.Raw) (name string, arguments codecs.Raw, ok 
 		return "", nil, false
 	}
 	if v.Get("function").IsObject() {
-		return wire.ExtractCall(raw)
+		return chat.ExtractCall(raw)
 	}
 	call, _ := wholeCall(string(raw), "")
 	if call == nil {
@@ -54,7 +54,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	at, standard := contentAt(p)
 	text := ""
 	if standard {
-		text = wire.TextContent(body, transport(p))
+		text = chat.TextContent(body, transport(p))
 	} else if root, err := codecs.ParseBody(codecs.Hermes, body); err == nil {
 		text = root.Lookup(at).Str()
 	}

@@ -31,7 +31,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	}
 	pointer, standard := contentAt(p)
 	if standard {
-		body, w, err := wire.RenderReply(out, transport(p))
+		body, w, err := chat.RenderReply(out, transport(p))
 		return body, append(warnings, w...), own(err)
 	}
 	if n := len(rest); n > 1 || n == 1 && rest[0].Kind != codecs.Text {

@@ -20,7 +20,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		return codecs.Reply{}, own(err)
 	}
 	if nativeCalls(r) {
-		r, err := wire.Reply(body, p)
+		r, err := chat.Reply(body, p)
 		return r, own(err)
 	}
 	at, _ := contentAt(p)
@@ -49,7 +49,7 @@ func nativeCalls(r codecs.Reply) bool { return len(r.Calls()) > 0 }
 func read(body []byte, p codecs.Profile) (codecs.Reply, string, error) {
 	pointer, standard := contentAt(p)
 	if standard {
-		r, err := wire.Reply(body, transport(p))
+		r, err := chat.Reply(body, transport(p))
 		return r, r.Text(), err
 	}
 	return readAt(body, pointer)

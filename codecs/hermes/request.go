@@ -33,6 +33,6 @@ func (Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs
 	}
 	out := req
 	out.Messages, out.Tools, out.ServerTools, out.Choice, out.Parallel = enc.out, nil, nil, codecs.Choice{}, nil
-	body, w, err := wire.Request(out, transport(p))
+	body, w, err := chat.Request(out, transport(p))
 	return body, append(enc.warnings, w...), own(err)
 }

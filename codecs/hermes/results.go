@@ -42,7 +42,7 @@ func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([
 	if len(media) == 0 {
 		return out, warnings, nil
 	}
-	body, w, err := wire.Request(codecs.Request{Messages: []codecs.Message{{Role: "user", Parts: media}}}, transport(p))
+	body, w, err := chat.Request(codecs.Request{Messages: []codecs.Message{{Role: "user", Parts: media}}}, transport(p))
 	if err != nil {
 		return nil, nil, own(err)
 	}

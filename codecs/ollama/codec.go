@@ -10,12 +10,16 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Codec is the ollama codec. Its zero value is ready for use.
 type Codec struct{}
 
-var _ codecs.Full = Codec{}
+var (
+	_ codecs.Full    = Codec{}
+	_ codecs.Readers = Codec{}
+)
 
 // Dialect returns codecs.Ollama.
 func (Codec) Dialect() codecs.Dialect { return codecs.Ollama }
@@ -26,8 +30,7 @@ func (Codec) Endpoint(string, bool) string { return "/api/chat" }
 
 // Match tells whether a path is the chat route, with or without /api and
 // behind any prefix. /v1/chat is no route of this wire.
-func (Codec) Match(path string) (model string, stream, ok bool) {
-	path, _, _ = strings.Cut(path, "?")
-	path = strings.TrimRight(path, "/")
-	return "", false, strings.HasSuffix(path, "/chat") && !strings.HasSuffix(path, "/v1/chat")
+func (Codec) Match(in codecs.In) (model string, stream, ok bool) {
+	path, ok := wire.Path(in)
+	return "", false, ok && strings.HasSuffix(path, "/chat") && !strings.HasSuffix(path, "/v1/chat")
 }

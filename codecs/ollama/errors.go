@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Error reads {"error":"text"}, the only envelope of the server itself, and
@@ -61,12 +62,12 @@ var statuses = map[string]int{
 }
 
 // RenderError encodes {"error":"text"}. A status that is an error is kept.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs.Raw) {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
 	status := e.Status
 	if status < 400 {
 		if status = statuses[e.Kind]; status == 0 {
 			status = 500
 		}
 	}
-	return status, (&jsonx.Fields{}).Str("error", e.Message).Raw()
+	return wire.ErrorAnswer(e, status, (&jsonx.Fields{}).Str("error", e.Message).Raw())
 }

@@ -13,8 +13,8 @@ import (
 // does not say otherwise, as on the server. Options other than num_predict and
 // unknown keys come back in Extra. A result answers the first open call of the
 // turn before it that has its id, or its name.
-func (Codec) ParseRequest(_ string, body []byte, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(codecs.Ollama, body)
+func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
+	root, err := codecs.ParseBody(codecs.Ollama, in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}

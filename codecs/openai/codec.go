@@ -9,12 +9,16 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Codec implements the chat completions dialect. It has no state.
 type Codec struct{}
 
-var _ codecs.Full = Codec{}
+var (
+	_ codecs.Full    = Codec{}
+	_ codecs.Readers = Codec{}
+)
 
 // Message keys that hold reasoning text, in the order in which they are read.
 // An empty one does not mask a filled one. Source: spec 2.6 and table A of the
@@ -32,11 +36,10 @@ func (Codec) Endpoint(string, bool) string { return "/chat/completions" }
 // Match takes every path that ends in /chat/completions, whatever stands
 // before it: /v1, a gateway's account, nothing. Azure's deployment form and
 // hosts that put the model before it name the model in the path.
-func (Codec) Match(path string) (model string, stream, ok bool) {
-	path, _, _ = strings.Cut(path, "?")
-	path = "/" + strings.Trim(path, "/")
+func (Codec) Match(in codecs.In) (model string, stream, ok bool) {
+	path, posted := wire.Path(in)
 	rest, ok := strings.CutSuffix(path, "/chat/completions")
-	if !ok {
+	if !ok || !posted {
 		return "", false, false
 	}
 	rest = strings.TrimSuffix(rest, "/v1")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Error reads the body of an error status in every envelope that hosts of this
@@ -185,7 +186,7 @@ var errorForms = map[string]errorForm{
 
 // RenderError encodes an error in OpenAI's envelope. An error status of e
 // stays; otherwise the kind decides it.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs.Raw) {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
 	form, ok := errorForms[e.Kind]
 	if !ok {
 		form = errorForms[codecs.ErrServer]
@@ -205,5 +206,5 @@ func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs
 	} else {
 		in.Str("code", code)
 	}
-	return status, f.Set("error", in.Raw()).Raw()
+	return wire.ErrorAnswer(e, status, f.Set("error", in.Raw()).Raw())
 }

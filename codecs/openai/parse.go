@@ -12,8 +12,8 @@ import (
 // and list content, tool and legacy function messages, developer as system.
 // Keys that the neutral request has no field for come back in Extra; what of a
 // message it cannot carry is a warning.
-func (c Codec) ParseRequest(path string, body []byte, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(c.Dialect(), body)
+func (c Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
+	root, err := codecs.ParseBody(c.Dialect(), in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -21,7 +21,7 @@ func (c Codec) ParseRequest(path string, body []byte, p codecs.Profile) (codecs.
 		return codecs.Request{}, nil, requestFault("", fmt.Errorf("want an object, got %s", root.Kind()))
 	}
 	r := requestReader{profile: p}
-	r.req.Model, _, _ = c.Match(path)
+	r.req.Model, _, _ = c.Match(in)
 	if m := root.Get("model").Str(); m != "" {
 		r.req.Model = m
 	}

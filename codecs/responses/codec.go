@@ -7,12 +7,16 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Codec translates the Responses dialect. Its zero value is ready to use.
 type Codec struct{}
 
-var _ codecs.Full = Codec{}
+var (
+	_ codecs.Full    = Codec{}
+	_ codecs.Readers = Codec{}
+)
 
 // Dialect is codecs.Responses.
 func (Codec) Dialect() codecs.Dialect { return codecs.Responses }
@@ -23,11 +27,12 @@ func (Codec) Endpoint(string, bool) string { return "/responses" }
 // Match accepts paths that end in /responses (with any prefix: /v1, /api/v1,
 // /openai/v1, /backend-api/codex, an Azure deployment) and Perplexity's
 // /v1/agent. The model is known from a deployment path only.
-func (Codec) Match(path string) (model string, stream, ok bool) {
-	if i := strings.IndexAny(path, "?#"); i >= 0 {
-		path = path[:i]
+func (Codec) Match(in codecs.In) (model string, stream, ok bool) {
+	path, ok := wire.Path(in)
+	if !ok {
+		return "", false, false
 	}
-	segments := strings.Split(strings.Trim(path, "/"), "/")
+	segments := strings.Split(path, "/")
 	switch segments[len(segments)-1] {
 	case "responses", "agent":
 	default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // errorText is what an error envelope says.
@@ -116,7 +117,7 @@ func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.
 
 // RenderError writes OpenAI's envelope. The status is the error's own where it
 // is one, else the usual one of its kind.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs.Raw) {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
 	status, typ, code := 500, "server_error", "server_error"
 	switch e.Kind {
 	case codecs.ErrAuth:
@@ -151,5 +152,5 @@ func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) (int, codecs
 	} else {
 		inner.Str("code", code)
 	}
-	return status, outer.Set("error", inner.Raw()).Raw()
+	return wire.ErrorAnswer(e, status, outer.Set("error", inner.Raw()).Raw())
 }

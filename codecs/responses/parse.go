@@ -15,8 +15,8 @@ import (
 // Tools that are no functions become ServerTools, whoever runs them. Keys that
 // the neutral request has no place for, previous_response_id among them, go to
 // Extra.
-func (c Codec) ParseRequest(path string, body []byte, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(codecs.Responses, body)
+func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
+	root, err := codecs.ParseBody(codecs.Responses, in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -24,7 +24,7 @@ func (c Codec) ParseRequest(path string, body []byte, _ codecs.Profile) (codecs.
 		return codecs.Request{}, nil, decodeError("", fmt.Sprintf("request is %s, not an object", root.Kind()))
 	}
 	var req codecs.Request
-	req.Model, _, _ = c.Match(path)
+	req.Model, _, _ = c.Match(in)
 	b := history{names: map[string]string{}, rd: reader{profile: asText}}
 	var extra jsonx.Fields
 	hasExtra := false

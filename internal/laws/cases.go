@@ -325,7 +325,7 @@ func (s Subject) requestTwice(t *testing.T, req codecs.Request, p codecs.Profile
 	if again, _, _ := s.Codec.Request(req, p); string(again) != string(first) {
 		t.Error("the same request gives other bytes")
 	}
-	back, _, err := s.Codec.ParseRequest(s.Path, first, p)
+	back, _, err := s.Codec.ParseRequest(codecs.Post(s.Path, first), p)
 	if err != nil {
 		t.Fatalf("our own request does not parse: %v\n%s", err, first)
 	}
@@ -341,7 +341,7 @@ func (s Subject) requestTwice(t *testing.T, req codecs.Request, p codecs.Profile
 // requestBack parses, encodes and parses again. What Request warns of is lost
 // on purpose.
 func (s Subject) requestBack(t *testing.T, body []byte, p codecs.Profile, reordered bool) {
-	req, _, err := s.Codec.ParseRequest(s.Path, body, p)
+	req, _, err := s.Codec.ParseRequest(codecs.Post(s.Path, body), p)
 	if err != nil {
 		typed(t, s.Codec.Dialect(), err)
 		return
@@ -361,7 +361,7 @@ func (s Subject) requestBack(t *testing.T, body []byte, p codecs.Profile, reorde
 	if again, _, _ := s.Codec.Request(req, p); string(again) != string(out) {
 		t.Error("two encodings differ")
 	}
-	back, _, err := s.Codec.ParseRequest(s.Path, out, p)
+	back, _, err := s.Codec.ParseRequest(codecs.Post(s.Path, out), p)
 	if err != nil {
 		t.Fatalf("our own request does not parse: %v\n%s", err, out)
 	}

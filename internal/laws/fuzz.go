@@ -70,7 +70,8 @@ func FuzzError(f *testing.F, s Subject) {
 		if e.Message == "" || e.Kind == "" || e.Status != status || e.Dialect != s.Codec.Dialect() {
 			t.Fatalf("error %+v", e)
 		}
-		rendered, out := s.Codec.RenderError(e, codecs.Profile{})
+		answer := s.Codec.RenderError(e, codecs.Profile{})
+		rendered, out := answer.Status, answer.Body
 		if rendered < 400 || status >= 400 && status < 600 && rendered != status {
 			t.Fatalf("status %d became %d", status, rendered)
 		}
@@ -88,8 +89,8 @@ func FuzzError(f *testing.F, s Subject) {
 func FuzzParseRequest(f *testing.F, s Subject) {
 	s.seeds(f, func(body []byte) { f.Add(s.Path, body) })
 	f.Fuzz(func(t *testing.T, path string, body []byte) {
-		s.Codec.Match(path)
-		req, _, err := s.Codec.ParseRequest(path, body, codecs.Profile{})
+		s.Codec.Match(codecs.Post(path, body))
+		req, _, err := s.Codec.ParseRequest(codecs.Post(path, body), codecs.Profile{})
 		if err != nil {
 			typed(t, s.Codec.Dialect(), err)
 			return
@@ -111,7 +112,7 @@ func FuzzParseRequest(f *testing.F, s Subject) {
 		if err := jsonx.Check(out); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		again, _, err := s.Codec.ParseRequest(path, out, codecs.Profile{})
+		again, _, err := s.Codec.ParseRequest(codecs.Post(path, out), codecs.Profile{})
 		if err != nil {
 			if len(req.Extra) == 0 {
 				t.Fatalf("our own request does not parse: %v\n%s", err, out)

@@ -136,7 +136,11 @@ func Replies(t *testing.T, s Subject, visit func(t *testing.T, r codecs.Reply, p
 // Reply sees, and nothing panics.
 func (s Subject) decode(t *testing.T, body []byte, p codecs.Profile) (codecs.Reply, bool) {
 	t.Helper()
-	raw, text := s.Codec.RawCalls(body, p), s.Codec.TextContent(body, p)
+	readers, ok := s.Codec.(codecs.Readers)
+	if !ok {
+		t.Fatalf("the codec of %s has no readers", s.Codec.Dialect())
+	}
+	raw, text := readers.RawCalls(body, p), readers.TextContent(body, p)
 	r, err := s.Codec.Reply(body, p)
 	if err != nil {
 		typed(t, s.Codec.Dialect(), err)
@@ -146,7 +150,7 @@ func (s Subject) decode(t *testing.T, body []byte, p codecs.Profile) (codecs.Rep
 		t.Fatalf("RawCalls sees %d calls, Reply %d", len(raw), len(r.Calls()))
 	}
 	for i, call := range r.Calls() {
-		name, args, ok := s.Codec.ExtractCall(raw[i])
+		name, args, ok := readers.ExtractCall(raw[i])
 		if s.TextCalls && call.ArgumentsErr != "" {
 			args = nil
 		}
@@ -212,7 +216,7 @@ func (s Subject) parse(t *testing.T, msgs []codecs.Raw, p codecs.Profile) histor
 	if err := jsonx.Check(body); err != nil {
 		t.Fatalf("echo is no JSON: %v\n%s", err, body)
 	}
-	req, _, err := s.Codec.ParseRequest(s.Path, body, p)
+	req, _, err := s.Codec.ParseRequest(codecs.Post(s.Path, body), p)
 	if err != nil {
 		t.Fatalf("echo does not parse: %v\n%s", err, body)
 	}

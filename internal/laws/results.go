@@ -177,8 +177,12 @@ func end(finish string) bool { return finish == codecs.FinishStop || finish == c
 func Errors(t *testing.T, s Subject) {
 	for _, kind := range []string{codecs.ErrAuth, codecs.ErrQuota, codecs.ErrRate, codecs.ErrShape, codecs.ErrModeration, codecs.ErrBlocked, codecs.ErrOverload, codecs.ErrServer} {
 		for _, own := range []int{0, 418} {
-			status, body := s.Codec.RenderError(&codecs.ProviderError{Kind: kind, Message: "the pier is closed", Status: own}, codecs.Profile{})
-			e := s.Codec.Error(status, nil, body)
+			answer := s.Codec.RenderError(&codecs.ProviderError{Kind: kind, Message: "the pier is closed", Status: own, RetryAfter: "7"}, codecs.Profile{})
+			status := answer.Status
+			e := s.Codec.Error(status, answer.Header, answer.Body)
+			if strings.TrimSuffix(e.RetryAfter, "s") != "7" {
+				t.Errorf("%s (%d): Retry-After 7 came back as %q", kind, own, e.RetryAfter)
+			}
 			if own == 0 && e.Kind != kind && !slices.Contains(s.Errors, kind) || e.Message != "the pier is closed" || e.Status != status || own > 0 && status != own {
 				t.Errorf("%s (%d): came back as %+v", kind, own, e)
 			}

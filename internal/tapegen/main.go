@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"github.com/toolconform/conform/cassettes"
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
@@ -152,7 +153,7 @@ func (s spec) tape(catalog *engines.Catalog) (e cassettes.Entry, t cassettes.Tap
 	if err != nil {
 		return e, t, nil, err
 	}
-	first, _, err := codec.ParseRequest("", recorded[0], res.Profile)
+	first, _, err := codec.ParseRequest(codecs.In{Body: recorded[0]}, res.Profile)
 	if err != nil {
 		return e, t, nil, err
 	}

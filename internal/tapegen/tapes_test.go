@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolconform/conform/cassettes"
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
@@ -164,7 +165,7 @@ func hermesTurns(t *testing.T, e cassettes.Entry, catalog *engines.Catalog, body
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, _, err := codec.ParseRequest("", body, res.Profile)
+	req, _, err := codec.ParseRequest(codecs.In{Body: body}, res.Profile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,12 +91,12 @@ func (c *Conversation) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (c *Conversation) next(req *http.Request, body []byte) Turn {
-	path := req.URL.Path
-	s := Sent{Method: req.Method, Path: path, URL: req.URL.String(), Body: bytes.Clone(body)}
-	if _, _, ok := c.Server.Match(path); !ok && !c.AnyPath {
-		s.Err = fmt.Errorf("path %s belongs to no %s endpoint", path, c.Server.Dialect())
+	in := codecs.In{Method: req.Method, Path: req.URL.EscapedPath(), Query: req.URL.Query(), Header: req.Header, Body: body}
+	s := Sent{Method: req.Method, Path: req.URL.Path, URL: req.URL.String(), Body: bytes.Clone(body)}
+	if _, _, ok := c.Server.Match(in); !ok && !c.AnyPath {
+		s.Err = fmt.Errorf("%s %s belongs to no %s endpoint", in.Method, in.Path, c.Server.Dialect())
 	} else {
-		s.read(c, path, body)
+		s.read(c, in)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,21 +106,21 @@ func (c *Conversation) next(req *http.Request, body []byte) Turn {
 	if !s.Past {
 		return c.Turns[n]
 	}
-	status, reply := c.Server.RenderError(&codecs.ProviderError{
+	answer := c.Server.RenderError(&codecs.ProviderError{
 		Dialect: c.Server.Dialect(), Status: http.StatusBadRequest, Kind: codecs.ErrShape,
 		Message: fmt.Sprintf("the conversation has %d turns; this is request %d", len(c.Turns), n+1),
 	}, c.Profile)
-	return Turn{Status: status, Body: reply}
+	return Turn{Status: answer.Status, Header: answer.Header, Body: answer.Body}
 }
 
 // read reads the request as the dialect's.
-func (s *Sent) read(c *Conversation, path string, body []byte) {
+func (s *Sent) read(c *Conversation, in codecs.In) {
 	if c.Restore != nil {
-		if body, s.Err = c.Restore(body); s.Err != nil {
+		if in.Body, s.Err = c.Restore(in.Body); s.Err != nil {
 			return
 		}
 	}
-	s.Request, s.Warnings, s.Err = c.Server.ParseRequest(path, body, c.Profile)
+	s.Request, s.Warnings, s.Err = c.Server.ParseRequest(in, c.Profile)
 }
 
 // Patch applies one change to a rendered body: what a real engine sends in

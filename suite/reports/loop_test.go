@@ -105,7 +105,7 @@ func (k *kase) outcome(played obj, seen [][]codecs.ToolResult) obj {
 
 // sentTools are the names of the tools in a request body.
 func (k *kase) sentTools(body any) []string {
-	req, _, err := k.codec.ParseRequest(k.codec.Endpoint(k.model, false), encode(k.t, body), k.profile)
+	req, _, err := k.codec.ParseRequest(codecs.Post(k.codec.Endpoint(k.model, false), encode(k.t, body)), k.profile)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func (k *kase) sentTools(body any) []string {
 func (k *kase) paired(requests []any) []string {
 	var diffs []string
 	for i, body := range requests {
-		req, _, err := k.codec.ParseRequest(k.codec.Endpoint(k.model, false), encode(k.t, body), k.profile)
+		req, _, err := k.codec.ParseRequest(codecs.Post(k.codec.Endpoint(k.model, false), encode(k.t, body)), k.profile)
 		if err != nil {
 			k.t.Fatal(err)
 		}

@@ -235,7 +235,7 @@ func (k *kase) foreign() []codecs.Message {
 	}
 	var f jsonx.Fields
 	body := f.Str("model", k.model).Set("messages", encode(k.t, history)).Raw()
-	req, _, err := openai.Codec{}.ParseRequest("/v1/chat/completions", body, codecs.Profile{})
+	req, _, err := openai.Codec{}.ParseRequest(codecs.Post("/v1/chat/completions", body), codecs.Profile{})
 	if err != nil {
 		k.t.Fatal(err)
 	}

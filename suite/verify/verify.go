@@ -140,7 +140,7 @@ func codecOf(d codecs.Dialect, x cassettes.Exchange) (codecs.Full, bool) {
 		return nil, false
 	}
 	for _, c := range all.Codecs() {
-		if _, _, ok := c.Match(u.Path); ok {
+		if _, _, ok := c.Match(codecs.In{Method: x.Request.Method, Path: u.EscapedPath(), Query: u.Query()}); ok {
 			return c, true
 		}
 	}
