@@ -3,31 +3,30 @@
 package report
 
 import (
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/toolconform/conform/suite/results"
 )
 
-// Options says how to lay a report out.
-type Options struct {
-	Format string // text, json
-	Width  int    // columns of the text form; 0 is 100
-	Color  bool   // text form with colours
-	Unfold bool   // text form: show every row, also those that stand for another
+// Form is one way to show a document.
+type Form struct {
+	Name  string // what --format calls it
+	Ext   string // ending of the files that have it, with the dot
+	Write func(io.Writer, results.Document, Options) error
 }
 
-// Formats lists the forms.
-func Formats() []string { return []string{"text", "json"} }
-
-// Write writes the document in the form that o names.
-func Write(w io.Writer, doc results.Document, o Options) error {
-	switch o.Format {
-	case "", "text":
-		return writeText(w, doc, o)
-	case "json":
-		return writeJSON(w, doc, o)
+// Forms is the table of the forms; the first is the default. To add one, write
+// its file and its line here: flags, help and endings follow.
+func Forms() []Form {
+	return []Form{
+		{"text", ".txt", writeText},
+		{"json", ".json", writeJSON},
 	}
-	return fmt.Errorf("unknown format %q; the formats are %s", o.Format, strings.Join(Formats(), ", "))
+}
+
+// Options says how to lay a form for people out; the others pass it over.
+type Options struct {
+	Width  int  // columns; 0 is 100
+	Color  bool // with colours
+	Unfold bool // show every row, also those that stand for another
 }

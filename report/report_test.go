@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -82,7 +83,7 @@ func valid(t *testing.T, s *jsonschema.Schema, raw []byte) error {
 func TestJSON(t *testing.T) {
 	s := schema(t)
 	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
-		raw := written(t, doc, report.Options{Format: "json"})
+		raw := written(t, "json", doc, report.Options{})
 		if err := valid(t, s, raw); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -95,7 +96,7 @@ func TestJSON(t *testing.T) {
 		if d := cmp.Diff(doc, back, cmpopts.IgnoreFields(results.Cell{}, "All")); d != "" {
 			t.Errorf("%s: the document changed on the way:\n%s", name, d)
 		}
-		if !bytes.Equal(raw, written(t, doc, report.Options{Format: "json"})) {
+		if !bytes.Equal(raw, written(t, "json", doc, report.Options{})) {
 			t.Errorf("%s: written twice, the bytes differ", name)
 		}
 	}
@@ -105,7 +106,7 @@ func TestJSON(t *testing.T) {
 // a line.
 func TestSize(t *testing.T) {
 	doc := full(t)
-	raw := written(t, doc, report.Options{Format: "json"})
+	raw := written(t, "json", doc, report.Options{})
 	if len(raw) > 600_000 {
 		t.Errorf("%d bytes for %d cells", len(raw), doc.Totals.Cells)
 	}
@@ -119,7 +120,7 @@ func TestSize(t *testing.T) {
 func TestNewKeys(t *testing.T) {
 	s := schema(t)
 	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
-		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(written(t, doc, report.Options{Format: "json"})))
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(written(t, "json", doc, report.Options{})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestCellsByKey(t *testing.T) {
 		{Scenario: "tide/low", Verdict: results.NA}, {Scenario: "tide/high", Stream: true, Verdict: results.Fail}, {Scenario: "tide/high", Verdict: results.Pass},
 	}
 	doc.Rows = []results.Row{{Name: "pier", From: "openai", To: "anthropic", Cells: cells}}
-	text := string(written(t, doc, report.Options{Unfold: true}))
+	text := string(asText(t, doc, report.Options{Unfold: true}))
 	if !regexp.MustCompile(`(?m)^openai to anthropic\n  pier +✓ ✗ - ·  `).MatchString(text) {
 		t.Errorf("the row is not in the order of the columns:\n%s", text)
 	}
@@ -216,7 +217,7 @@ func TestSchemaRefuses(t *testing.T) {
 func TestTextIsPlain(t *testing.T) {
 	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
 		for _, unfold := range []bool{false, true} {
-			text := string(written(t, doc, report.Options{Unfold: unfold}))
+			text := string(asText(t, doc, report.Options{Unfold: unfold}))
 			if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }); i >= 0 {
 				t.Errorf("%s: control character %q in %q", name, text[i], text[max(i-20, 0):i+1])
 			}
@@ -232,8 +233,8 @@ var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // TestColourIsPaint: without its colours the coloured form is the plain one.
 func TestColourIsPaint(t *testing.T) {
 	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
-		plain := string(written(t, doc, report.Options{}))
-		colour := string(written(t, doc, report.Options{Color: true}))
+		plain := string(asText(t, doc, report.Options{}))
+		colour := string(asText(t, doc, report.Options{Color: true}))
 		if !ansi.MatchString(colour) {
 			t.Errorf("%s: no colour", name)
 		}
@@ -253,7 +254,7 @@ func TestWidth(t *testing.T) {
 				if most == 0 {
 					most = 100
 				}
-				for _, line := range strings.Split(string(written(t, doc, report.Options{Width: width, Unfold: unfold})), "\n") {
+				for _, line := range strings.Split(string(asText(t, doc, report.Options{Width: width, Unfold: unfold})), "\n") {
 					if n := utf8.RuneCountInString(line); n > most && !strings.HasPrefix(line, "    conform explain ") {
 						t.Errorf("%s: %d columns at width %d: %s", name, n, width, line)
 					}
@@ -289,7 +290,7 @@ func failed(doc results.Document) results.Document {
 // expected and seen, each cell with the command that shows more; passed checks
 // are not.
 func TestFailures(t *testing.T) {
-	text := string(written(t, sample(), report.Options{}))
+	text := string(asText(t, sample(), report.Options{}))
 	flat := strings.Join(strings.Fields(text), " ")
 	for _, want := range []string{
 		"✗ a-harbour-with-a-very-long-name reasoning/echo echo.reasoning (must)",
@@ -308,7 +309,7 @@ func TestFailures(t *testing.T) {
 	if strings.Contains(text, "results.pairing") {
 		t.Error("a check that passed stands among the failures")
 	}
-	if clean := string(written(t, full(t), report.Options{})); strings.Contains(clean, "conform explain") {
+	if clean := string(asText(t, full(t), report.Options{})); strings.Contains(clean, "conform explain") {
 		t.Error("a run without failures explains one")
 	}
 }
@@ -330,7 +331,7 @@ func TestTotals(t *testing.T) {
 				ByOrigin                                  map[string]int `json:"by_origin"`
 			}
 		}
-		if err := json.Unmarshal(written(t, doc, report.Options{Format: "json"}), &back); err != nil {
+		if err := json.Unmarshal(written(t, "json", doc, report.Options{}), &back); err != nil {
 			t.Fatal(err)
 		}
 		engines, dialects, verdicts, origins := map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]int{}
@@ -363,7 +364,7 @@ func TestTotals(t *testing.T) {
 			t.Errorf("%s: by origin:\n%s", name, d)
 		}
 		// The last two lines say the same to people.
-		text := strings.Join(strings.Fields(string(written(t, doc, report.Options{}))), " ")
+		text := strings.Join(strings.Fields(string(asText(t, doc, report.Options{}))), " ")
 		for _, want := range []string{
 			fmt.Sprintf("%d engines, %d dialects, %d cells: %d pass, %d degraded, ", len(engines), len(dialects), cells, verdicts["pass"], verdicts["degraded"]),
 			fmt.Sprintf("%d as another row (=), %d n/a", verdicts["="], verdicts["n/a"]),
@@ -380,7 +381,7 @@ func TestTotals(t *testing.T) {
 // engine stands in it, on a line of its own or folded.
 func TestNoBlankCell(t *testing.T) {
 	doc := full(t)
-	text := string(written(t, doc, report.Options{Width: 160, Unfold: true}))
+	text := string(asText(t, doc, report.Options{Width: 160, Unfold: true}))
 	lines := strings.Split(text, "\n")
 	for _, r := range doc.Rows {
 		found := false
@@ -397,7 +398,7 @@ func TestNoBlankCell(t *testing.T) {
 			t.Errorf("%s has no line", r.Name)
 		}
 	}
-	folded := " " + strings.NewReplacer(",", " ", "\n", " ").Replace(string(written(t, doc, report.Options{}))) + " "
+	folded := " " + strings.NewReplacer(",", " ", "\n", " ").Replace(string(asText(t, doc, report.Options{}))) + " "
 	for _, r := range doc.Rows {
 		if !strings.Contains(folded, " "+r.Name+" ") {
 			t.Errorf("%s is not in the folded matrix", r.Name)
@@ -405,18 +406,18 @@ func TestNoBlankCell(t *testing.T) {
 	}
 }
 
-func TestFormats(t *testing.T) {
-	var b bytes.Buffer
-	err := report.Write(&b, sample(), report.Options{Format: "semaphore"})
-	if err == nil || !strings.Contains(err.Error(), `"semaphore"`) || !strings.Contains(err.Error(), "text, json") || b.Len() > 0 {
-		t.Errorf("error %v, %d bytes", err, b.Len())
-	}
-	for _, f := range report.Formats() {
-		if err := report.Write(failing{}, sample(), report.Options{Format: f}); !errors.Is(err, errFull) {
-			t.Errorf("%s: error %v of a writer that fails", f, err)
+func TestForms(t *testing.T) {
+	names, endings := map[string]bool{}, map[string]bool{}
+	for _, f := range report.Forms() {
+		if f.Name == "" || names[f.Name] || !strings.HasPrefix(f.Ext, ".") || endings[f.Ext] {
+			t.Errorf("%q, %q: names and endings are there and not twice", f.Name, f.Ext)
 		}
-		if err := report.Write(&b, results.Document{}, report.Options{Format: f}); err != nil {
-			t.Errorf("%s: an empty document: %v", f, err)
+		names[f.Name], endings[f.Ext] = true, true
+		if err := f.Write(failing{}, sample(), report.Options{}); !errors.Is(err, errFull) {
+			t.Errorf("%s: error %v of a writer that fails", f.Name, err)
+		}
+		if err := f.Write(io.Discard, results.Document{}, report.Options{}); err != nil {
+			t.Errorf("%s: an empty document: %v", f.Name, err)
 		}
 	}
 }

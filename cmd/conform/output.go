@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,29 +11,62 @@ import (
 // guarded is standard output. It keeps the first error of writing, since a
 // report that did not arrive must not look like one that did, and in text it
 // shows control characters instead of passing them on: data of strangers must
-// not steer the terminal.
+// not steer the terminal. A rune or a colour that a write cuts is kept for the
+// next one; flush writes what never ended.
 type guarded struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	rest []byte
+	err  error
 }
 
 func (g *guarded) Write(p []byte) (int, error) {
+	n := len(p)
+	if len(g.rest) > 0 {
+		p = append(g.rest, p...)
+	}
+	whole := len(p) - unfinished(p)
+	g.rest = append([]byte(nil), p[whole:]...)
+	g.pass(visible(p[:whole]))
 	if g.err != nil {
 		return 0, g.err
 	}
-	if _, err := g.w.Write(visible(p)); err != nil {
-		g.err = err
-		return 0, err
-	}
-	return len(p), nil
+	return n, nil
 }
 
 // json writes a JSON text as it is.
 func (g *guarded) json(p []byte) error {
-	if g.err == nil {
+	g.flush()
+	g.pass(p)
+	return g.err
+}
+
+func (g *guarded) flush() {
+	g.pass(visible(g.rest))
+	g.rest = nil
+}
+
+func (g *guarded) pass(p []byte) {
+	if g.err == nil && len(p) > 0 {
 		_, g.err = g.w.Write(p)
 	}
-	return g.err
+}
+
+// unfinished counts the bytes at the end of p that may be the beginning of a
+// rune or of a colour.
+func unfinished(p []byte) int {
+	tail := p[max(len(p)-longestColour+1, 0):]
+	if i := bytes.LastIndexByte(tail, '\x1b'); i >= 0 && colourStart.Match(tail[i:]) {
+		return len(tail) - i
+	}
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if last := p[len(p)-n:]; utf8.RuneStart(last[0]) {
+			if utf8.FullRune(last) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
 }
 
 // visible spells control characters other than newline and tab, C1 and DEL
@@ -46,7 +80,7 @@ func visible(p []byte) []byte {
 	for i := 0; i < len(p); {
 		r, n := utf8.DecodeRune(p[i:])
 		switch {
-		case r == '\x1b' && colour(p[i:]):
+		case r == '\x1b' && colour.Match(p[i:min(len(p), i+longestColour)]):
 			b.WriteByte(p[i])
 		case r == utf8.RuneError && n == 1:
 			b.WriteString("\uFFFD")
@@ -60,6 +94,14 @@ func visible(p []byte) []byte {
 	return b.Bytes()
 }
 
+// A sequence that only sets colours is ESC [ digits and semicolons m.
+const longestColour = 32
+
+var (
+	colour      = regexp.MustCompile(`^\x1b\[[0-9;]*m`)
+	colourStart = regexp.MustCompile(`^\x1b(\[[0-9;]*)?$`)
+)
+
 func control(r rune) bool {
 	return r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r <= 0x9f
 }
@@ -68,16 +110,6 @@ const hex = "0123456789abcdef"
 
 func escaped(r rune) string {
 	return `\u00` + string(hex[r>>4&15]) + string(hex[r&15])
-}
-
-// colour tells whether p starts with a sequence that only sets colours: ESC [
-// digits and semicolons m.
-func colour(p []byte) bool {
-	if len(p) < 3 || p[1] != '[' {
-		return false
-	}
-	end := bytes.IndexFunc(p[2:], func(r rune) bool { return r != ';' && (r < '0' || r > '9') })
-	return end >= 0 && p[2+end] == 'm'
 }
 
 // oneLine makes a text of an error fit one line: what came from outside may hold

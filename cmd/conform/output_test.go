@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/report"
+	"github.com/toolconform/conform/suite/results"
 )
 
 func TestOutputDoesNotSteerTheTerminal(t *testing.T) {
@@ -23,7 +28,9 @@ func TestOutputDoesNotSteerTheTerminal(t *testing.T) {
 		{"bad UTF-8", "a\xffb", "a\uFFFDb"},
 	} {
 		var b bytes.Buffer
-		if _, err := io.WriteString(&guarded{w: &b}, c.in); err != nil || b.String() != c.want {
+		g := guarded{w: &b}
+		_, err := io.WriteString(&g, c.in)
+		if g.flush(); err != nil || b.String() != c.want {
 			t.Errorf("%s: %q (%v), want %q", c.name, b.String(), err, c.want)
 		}
 	}
@@ -84,5 +91,67 @@ func TestInterruptWhileWaiting(t *testing.T) {
 	code := run(ctx, []string{"decode", "--dialect", "openai"}, env{stdin: in, stdout: io.Discard, stderr: &stderr, getenv: func(string) string { return "" }})
 	if code != exitBroken || !strings.Contains(stderr.String(), "stopped") {
 		t.Errorf("exit %d, %q", code, stderr.String())
+	}
+}
+
+// TestOutputInChunks: however a text is cut into writes, colours and runes arrive
+// whole, and what must not pass does not.
+func TestOutputInChunks(t *testing.T) {
+	row := "  \x1b[1mlighthouse\x1b[m  \x1b[32m✓\x1b[m \x1b[38;5;208m~\x1b[m \U0001f6a2 …\n"
+	for _, c := range []struct{ name, in, want string }{
+		{"colours", strings.Repeat(row, 600), strings.Repeat(row, 600)},
+		{"what steers", strings.Repeat("\x1b]0;x\x07\u009b2J\x1b[2J\xff\x1b\x1b[1m", 40), strings.Repeat(`\u001b]0;x\u0007\u009b2J\u001b[2J`+"\uFFFD"+`\u001b`+"\x1b[1m", 40)},
+		{"an endless colour", "\x1b[" + strings.Repeat("1;", 4000) + "m", `\u001b[` + strings.Repeat("1;", 4000) + "m"},
+		{"cut at the end", "x\x1b[3", `x\u001b[3`},
+		{"half a rune at the end", "x\xe2\x9c", "x\uFFFD\uFFFD"},
+	} {
+		for size := 1; size <= 7; size++ {
+			var b bytes.Buffer
+			g := guarded{w: &b}
+			for rest := c.in; rest != ""; {
+				n := min(size, len(rest))
+				if wrote, err := io.WriteString(&g, rest[:n]); err != nil || wrote != n {
+					t.Fatalf("%s: wrote %d of %d, %v", c.name, wrote, n, err)
+				}
+				rest = rest[n:]
+			}
+			g.flush()
+			if b.String() != c.want {
+				t.Errorf("%s in chunks of %d: got\n%.300q, want\n%.300q", c.name, size, b.String(), c.want)
+			}
+		}
+	}
+}
+
+// TestReportFormIsOneLine adds a form to the table and finds it in help, flags
+// and endings: to add one is a file and a line, as CONTRIBUTING.md says.
+func TestReportFormIsOneLine(t *testing.T) {
+	flags := report.Form{Name: "semaphore", Ext: ".flags", Write: func(w io.Writer, doc results.Document, _ report.Options) error {
+		_, err := fmt.Fprintf(w, "%d flags\n", doc.Totals.Cells)
+		return err
+	}}
+	forms := append(report.Forms(), flags)
+	conform := func(args ...string) (stdout, stderr string, code int) {
+		var out, errs bytes.Buffer
+		code = run(t.Context(), args, env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" }, forms: forms})
+		return out.String(), errs.String(), code
+	}
+	help, _, _ := conform("run", "--help")
+	for _, want := range []string{"text, json, semaphore", "(.txt, .json, .flags)"} {
+		if !strings.Contains(help, want) {
+			t.Errorf("help does not say %q:\n%s", want, help)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "a.flags")
+	out, errs, code := conform("run", "--engine", "openai", "--scenario", "basic/one-call", "--format", "semaphore", "--out", file)
+	written, err := os.ReadFile(file)
+	if out != "1 flags\n" || string(written) != out || code != exitOK || err != nil {
+		t.Errorf("got %q, the file %q, exit %d, %s, %v", out, written, code, errs, err)
+	}
+	if _, errs, code := conform("run", "--format", "semafore"); code != exitUsage || !strings.Contains(errs, `did you mean "semaphore"`) {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if _, errs, code := conform("run", "--out", "a.pdf"); code != exitUsage || !strings.Contains(errs, "use .txt or .json or .flags") {
+		t.Errorf("exit %d, %s", code, errs)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
+	"github.com/toolconform/conform/report"
 	"github.com/toolconform/conform/suite"
 )
 
@@ -35,6 +36,7 @@ type env struct {
 	getenv         func(string) string
 	terminal       io.Writer                      // stdout as it is, to ask whether it is a terminal
 	wrap           func(codecs.Full) codecs.Codec // nil; a test plants a fault with it
+	forms          []report.Form                  // nil: those of the report; a test adds one
 }
 
 // failure ends a command with an exit code. Its text, when not empty, goes to
@@ -60,6 +62,7 @@ func run(ctx context.Context, args []string, e env) int {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	err := root.ExecuteContext(ctx)
+	out.flush()
 	if out.err != nil {
 		err = &failure{exitBroken, "write standard output: " + out.err.Error()}
 	}

@@ -31,6 +31,7 @@ func runCommand(e env) *cobra.Command {
 	var format, failOn string
 	var out []string
 	var replay, unfold bool
+	forms, formats, endings := e.formNames()
 	cmd := &cobra.Command{
 		Use:   "run [--engine E,...] [--dialect D,...] [--scenario GLOB,...] [--format F] [--out FILE ...]",
 		Short: "Replay the scenarios with the reference loop and print the matrix",
@@ -44,15 +45,17 @@ usage, 3 the harness itself failed.`,
 			if !slices.Contains(failLevels, failOn) {
 				return usage("--fail-on %.80q is none of %s%s", failOn, strings.Join(failLevels, ", "), suggest.Text(failOn, failLevels))
 			}
-			if !slices.Contains(report.Formats(), format) {
-				return usage("--format %.80q is none of %s%s", format, strings.Join(report.Formats(), ", "), suggest.Text(format, report.Formats()))
+			form := slices.Index(formats, format)
+			if form < 0 {
+				return usage("--format %.80q is none of %s%s", format, strings.Join(formats, ", "), suggest.Text(format, formats))
 			}
 			if !replay {
 				return usage("--replay=false: there are no live runs yet; leave the flag out")
 			}
-			formats, err := outFormats(out)
-			if err != nil {
-				return err
+			for _, file := range out {
+				if ext := filepath.Ext(file); !slices.Contains(endings, ext) {
+					return usage("--out %.200q: no report has the ending %.40q; use %s", file, ext, strings.Join(endings, " or "))
+				}
 			}
 			runner, err := newRunner(e)
 			if err != nil {
@@ -66,13 +69,13 @@ usage, 3 the harness itself failed.`,
 				return usage("%v", err)
 			}
 			doc.Command = commandLine(sel)
-			for i, file := range out {
-				if err := writeReport(file, doc, report.Options{Format: formats[i], Unfold: true}); err != nil {
+			for _, file := range out {
+				if err := writeReport(file, doc, forms[slices.Index(endings, filepath.Ext(file))]); err != nil {
 					return err
 				}
 			}
-			o := report.Options{Format: format, Color: isTerminal(e.terminal, e.getenv), Width: terminalWidth(e.terminal), Unfold: unfold}
-			if err := report.Write(e.stdout, doc, o); err != nil {
+			o := report.Options{Color: isTerminal(e.terminal, e.getenv), Width: terminalWidth(e.terminal), Unfold: unfold}
+			if err := forms[form].Write(e.stdout, doc, o); err != nil {
 				return &failure{exitBroken, err.Error()}
 			}
 			return verdict(doc, failOn)
@@ -84,8 +87,8 @@ usage, 3 the harness itself failed.`,
 	f.Var((*words)(&sel.Scenarios), "scenario", "scenario ids, folders or globs in which * is any text; all when not given")
 	f.StringVar(&sel.Model, "model", "", "model id in place of each engine's default")
 	f.BoolVar(&replay, "replay", true, "replay from embedded data; the only mode there is")
-	f.StringVar(&format, "format", "text", "form of the report on standard output: "+strings.Join(report.Formats(), ", "))
-	f.StringArrayVar(&out, "out", nil, "also write the report to this file; its ending names the form (.txt, .json)")
+	f.StringVar(&format, "format", formats[0], "form of the report on standard output: "+strings.Join(formats, ", "))
+	f.StringArrayVar(&out, "out", nil, "also write the report to this file; its ending names the form ("+strings.Join(endings, ", ")+")")
 	f.StringVar(&failOn, "fail-on", "must", "lowest level that makes exit code 1: "+strings.Join(failLevels, ", "))
 	f.BoolVar(&unfold, "unfold", false, "show a line for each engine, also where it stands for another")
 	return cmd
@@ -135,26 +138,24 @@ func commandLine(sel suite.Selection) string {
 	return line
 }
 
-func outFormats(files []string) ([]string, error) {
-	var formats []string
-	for _, f := range files {
-		switch filepath.Ext(f) {
-		case ".txt":
-			formats = append(formats, "text")
-		case ".json":
-			formats = append(formats, "json")
-		default:
-			return nil, usage("--out %.200q: no report has the ending %.40q; use .txt or .json", f, filepath.Ext(f))
-		}
+// formNames gives the forms of the report with their names and endings.
+func (e env) formNames() (forms []report.Form, names, endings []string) {
+	if forms = e.forms; forms == nil {
+		forms = report.Forms()
 	}
-	return formats, nil
+	for _, f := range forms {
+		names, endings = append(names, f.Name), append(endings, f.Ext)
+	}
+	return forms, names, endings
 }
 
-func writeReport(file string, doc results.Document, o report.Options) error {
+func writeReport(file string, doc results.Document, form report.Form) error {
 	var b bytes.Buffer
-	if err := report.Write(&b, doc, o); err != nil {
+	guard := guarded{w: &b} // a file is looked at in a terminal, too
+	if err := form.Write(&guard, doc, report.Options{Unfold: true}); err != nil {
 		return &failure{exitBroken, err.Error()}
 	}
+	guard.flush()
 	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 		return usage("--out: %v", err)
 	}
