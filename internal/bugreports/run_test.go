@@ -1,4 +1,4 @@
-package reports_test
+package bugreports
 
 import (
 	"bytes"
@@ -12,10 +12,9 @@ import (
 	"github.com/toolconform/conform/codecs/openai"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/loop"
-	"github.com/toolconform/conform/suite/reports"
 )
 
-// obj is a JSON object as reports.Match compares it.
+// obj is a JSON object as match compares it.
 type obj = map[string]any
 
 func (k *kase) run() []string {
@@ -34,7 +33,7 @@ func (k *kase) run() []string {
 	default:
 		k.t.Fatalf("unknown operation %q", k.report.Operation)
 	}
-	return reports.Match(k.report.Expected, got)
+	return match(k.report.Expected, got)
 }
 
 // raw is a member of the input as JSON, nil when it has none.
@@ -326,7 +325,7 @@ func (k *kase) encodeResults() obj {
 	}
 	continued := obj{key: decoded(k.t, jsonx.List(msgs[len(alone):]...))}
 	k.counts(continued, key)
-	for _, d := range reports.Match(k.report.Expected, continued) {
+	for _, d := range match(k.report.Expected, continued) {
 		k.t.Log("after a reply: " + d)
 		got = continued // the one that does not match is the one to show
 	}
@@ -393,7 +392,7 @@ func encode(t fataler, v any) codecs.Raw {
 
 func decoded(t fataler, raw []byte) any {
 	t.Helper()
-	v, err := reports.Decode(raw)
+	v, err := decodeJSON(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package reports_test
+package bugreports
 
 // decisions are the reports whose outcome differs because we decided so, each
 // with the reason. An entry that is met after all fails the test.
@@ -13,4 +13,25 @@ var decisions = map[string]string{
 	"R184": "a block whose name cannot be read as JSON stays text with the warning call.unreadable_block (design, Hermes)",
 	"R186": "native calls win and the text beside them stays as it came (row HT10); nothing runs twice",
 	"R194": "the text of a failed result stays under result, as in the source documents; profile error_key puts it under error",
+}
+
+// open are the reports that the reference still gets wrong, each with what is
+// missing.
+var open = map[string]string{
+	"R207": "openai: a root without properties gets none",
+	"R209": "anthropic: a combinator at the root goes out",
+	"R211": "openai: an array without items gets none",
+	"R213": "gemini: a list of types keeps items beside anyOf",
+	"R215": "gemini: an empty word stays in enum",
+	"R216": "gemini: a node without type and anyOf goes out",
+	"R220": "anthropic: an id that repeats one of an earlier turn is echoed",
+	"R223": "responses: data of an image block that is a data: URL is put into another one",
+	"R225": "anthropic: data of an image block that is a data: URL goes out as base64",
+	"R230": "anthropic: a choice of another wire's form goes out",
+	"R233": "gemini: includeServerSideToolInvocations is not set where a search stands beside functions",
+	"R246": "anthropic: a text of white space is echoed, which the wire refuses",
+	"R258": "a block for the user alone is shown to the model too",
+	"R266": "an empty reply after a result ends a run without an error or warning",
+	"R268": "anthropic: an empty thinking block is echoed",
+	"R270": "gemini: a root without a type goes out",
 }

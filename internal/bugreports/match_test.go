@@ -1,10 +1,8 @@
-package reports_test
+package bugreports
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/toolconform/conform/suite/reports"
 )
 
 // TestMatch has each rule of the matchers once met and once not.
@@ -36,11 +34,11 @@ func TestMatch(t *testing.T) {
 	} {
 		want := decoded(t, []byte(c.want))
 		if c.meets != "" {
-			if d := reports.Match(want, decoded(t, []byte(c.meets))); len(d) > 0 {
+			if d := match(want, decoded(t, []byte(c.meets))); len(d) > 0 {
 				t.Errorf("%s against %s: %q", c.want, c.meets, d)
 			}
 		}
-		if d := reports.Match(want, decoded(t, []byte(c.fails))); len(d) == 0 {
+		if d := match(want, decoded(t, []byte(c.fails))); len(d) == 0 {
 			t.Errorf("%s against %s: no difference", c.want, c.fails)
 		}
 	}
@@ -48,11 +46,11 @@ func TestMatch(t *testing.T) {
 
 func TestReadNamesTheLine(t *testing.T) {
 	for _, in := range []string{"{}", "\n{\"id\":\"A\",\"operation\":\"loop\"}\n{"} {
-		if _, err := reports.Read(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), "line ") {
+		if _, err := read(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), "line ") {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
-	list, err := reports.Read(strings.NewReader("{\"id\":\"A\",\"operation\":\"loop\",\"policy\":true}\n\n"))
+	list, err := read(strings.NewReader("{\"id\":\"A\",\"operation\":\"loop\",\"policy\":true}\n\n"))
 	if err != nil || len(list) != 1 || !list[0].Policy {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -1,4 +1,4 @@
-package reports_test
+package bugreports
 
 import (
 	"encoding/json"
@@ -9,7 +9,6 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/loop"
 	"github.com/toolconform/conform/suite"
-	"github.com/toolconform/conform/suite/reports"
 )
 
 // results notes what the loop hands to Continue.
@@ -54,7 +53,7 @@ func (k *kase) loop() []string {
 	}
 	played, seen := k.play(in)
 	got := k.outcome(played, seen)
-	diffs := reports.Match(k.report.Expected, got)
+	diffs := match(k.report.Expected, got)
 	want := k.report.Expected.(obj)
 	if _, ok := want["invariant"]; ok {
 		diffs = append(diffs, k.paired(played["requests"].([]any))...)
@@ -163,7 +162,7 @@ func (k *kase) history() []string {
 	body := decoded(k.t, out.Requests[0]).(obj)
 	key := listKey(k.codec.Dialect())
 	got := obj{"body": body, key: body[key]}
-	diffs := reports.Match(k.report.Expected, got)
+	diffs := match(k.report.Expected, got)
 	want := k.report.Expected.(obj)
 	if _, ok := want["invariant"]; ok {
 		diffs = append(diffs, k.paired([]any{got["body"]})...)
@@ -205,10 +204,10 @@ func (k *kase) schema() []string {
 			got[key] = v
 		}
 	}
-	diffs := reports.Match(want, got)
+	diffs := match(want, got)
 	if isInvariant { // no $ref; the items are an object schema
 		items := jsonx.Of(encode(k.t, got["parameters"])).Path("properties", "a", "items")
-		if reports.HasKey(got, "$ref") || !strings.EqualFold(items.Get("type").Str(), "object") {
+		if hasKey(got, "$ref") || !strings.EqualFold(items.Get("type").Str(), "object") {
 			diffs = append(diffs, fmt.Sprintf("got %s, want %s", raw, invariant))
 		}
 	}
@@ -243,9 +242,9 @@ func (k *kase) names(want obj) []string {
 		played, seen := k.play(obj{"bodies": []any{turn, done}, "tools": tools})
 		run := k.outcome(played, seen)["run"]
 		name := tools[i].(obj)["name"]
-		diffs = append(diffs, reports.Match(obj{"run": []any{[]any{name, obj{}}}}, obj{"run": run})...)
+		diffs = append(diffs, match(obj{"run": []any{[]any{name, obj{}}}}, obj{"run": run})...)
 		if _, ok := want["tools"]; ok {
-			diffs = append(diffs, reports.Match(want, obj{"tools": played["requests"].([]any)[0].(obj)["tools"], "run": run})...)
+			diffs = append(diffs, match(want, obj{"tools": played["requests"].([]any)[0].(obj)["tools"], "run": run})...)
 		}
 	}
 	return diffs

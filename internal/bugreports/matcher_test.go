@@ -1,4 +1,4 @@
-package reports
+package bugreports
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Match compares an outcome with what a report expects and returns the
+// match compares an outcome with what a report expects and returns the
 // differences. Both are JSON as encoding/json decodes it with UseNumber.
 //
 //   - Objects match as subsets: the keys that are named must match; {} matches
@@ -22,7 +22,7 @@ import (
 //     text block equals the same text as a string.
 //   - An object whose keys begin with $ is a matcher: $any, $absent, $type,
 //     $ci, $str, $same_as, $contains_text, $no_key, $one_of.
-func Match(expected, got any) []string {
+func match(expected, got any) []string {
 	m := matcher{captured: map[string]string{}}
 	m.value("", expected, got, true)
 	return m.diffs
@@ -179,7 +179,7 @@ func (m *matcher) one(path, name string, arg, got any) {
 	case "$contains_text":
 		ok = containsText(got, word)
 	case "$no_key":
-		ok = !HasKey(got, word)
+		ok = !hasKey(got, word)
 	case "$str":
 		if rules, _ := arg.(map[string]any); isText && rules != nil {
 			m.text(path, rules, s)
@@ -222,7 +222,7 @@ func (m *matcher) text(path string, rules map[string]any, s string) {
 		case "differs_from":
 			ok = s != m.captured[fmt.Sprint(arg)]
 		case "json_equals":
-			v, err := Decode([]byte(s))
+			v, err := decodeJSON([]byte(s))
 			ok = err == nil && reflect.DeepEqual(v, arg)
 		}
 		if !ok {
@@ -263,17 +263,17 @@ func containsText(v any, part string) bool {
 	return false
 }
 
-// HasKey tells whether an object anywhere inside v has the key.
-func HasKey(v any, key string) bool {
+// hasKey tells whether an object anywhere inside v has the key.
+func hasKey(v any, key string) bool {
 	switch v := v.(type) {
 	case []any:
-		return slices.ContainsFunc(v, func(x any) bool { return HasKey(x, key) })
+		return slices.ContainsFunc(v, func(x any) bool { return hasKey(x, key) })
 	case map[string]any:
 		if _, ok := v[key]; ok {
 			return true
 		}
 		for _, x := range v {
-			if HasKey(x, key) {
+			if hasKey(x, key) {
 				return true
 			}
 		}
@@ -297,8 +297,8 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// Decode reads one JSON value in the form that Match compares.
-func Decode(raw []byte) (any, error) {
+// decodeJSON reads one JSON value in the form that match compares.
+func decodeJSON(raw []byte) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	dec.UseNumber()
 	var v any

@@ -1,11 +1,11 @@
-// Package reports runs collections of bug reports against the reference: one
+// Package bugreports runs collections of bug reports against the reference: one
 // report a line, each with an operation, its input and the outcome that the
 // reporter should have seen. The reports stay where they are; nothing of them is
 // kept here.
 //
 // A report names only what matters about an outcome, so it is matched as a
-// subset: see Match.
-package reports
+// subset: see match.
+package bugreports
 
 import (
 	"bufio"
@@ -27,8 +27,8 @@ type Report struct {
 	Policy    bool           `json:"policy"` // more than one outcome can be defended
 }
 
-// Read reads a collection in JSON lines form. Numbers keep their spelling.
-func Read(r io.Reader) ([]Report, error) {
+// read reads a collection in JSON lines form. Numbers keep their spelling.
+func read(r io.Reader) ([]Report, error) {
 	var out []Report
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 16<<20)
