@@ -261,7 +261,7 @@ func TestFaultsAreFound(t *testing.T) {
 func TestEveryCheckCanFail(t *testing.T) {
 	elsewhere := map[string]string{"warnings.given": "TestMissingWarningFails"}
 	for _, rule := range judge.Rules() {
-		if rule.Side == judge.Reply {
+		if rule.Side == fixtures.SideReply {
 			continue // TestRepliesAreJudged
 		}
 		found := elsewhere[rule.ID] != ""
@@ -317,36 +317,4 @@ func variant(t testing.TB, id, as string, edit func(string) string) []fixtures.S
 		t.Fatal(err)
 	}
 	return list
-}
-
-// TestRepliesAreJudged holds the engine's side to its duties.
-func TestRepliesAreJudged(t *testing.T) {
-	want := codecs.Reply{Parts: []codecs.Part{{Kind: codecs.Text, Text: "3.4 m"}}}
-	good := judge.Exchange{Replied: true, Reply: want, Want: &want}
-	for _, c := range []struct {
-		name, check string
-		x           judge.Exchange
-		verdict     results.Verdict
-	}{
-		{"all well", "reply.content", good, results.Pass},
-		{"lost text", "reply.content", judge.Exchange{Replied: true, Want: &want}, results.Fail},
-		{"lost call", "reply.content", judge.Exchange{Replied: true, Want: &codecs.Reply{Parts: []codecs.Part{{Kind: codecs.CallKind, Call: &codecs.ToolCall{Name: "get_tide"}}}}}, results.Fail},
-		{"lost reasoning", "reply.content", judge.Exchange{Replied: true, Want: &codecs.Reply{Parts: []codecs.Part{{Kind: codecs.Reasoning, Text: "Two."}}}}, results.Fail},
-		{"unreadable", "reply.decodes", judge.Exchange{ReplyErr: codecs.ErrNotJSON}, results.Fail},
-		{"readable", "reply.decodes", good, results.Pass},
-		{"hidden limit", "reply.limit_visible", judge.Exchange{Replied: true, HiddenLimit: true}, results.Fail},
-		{"visible limit", "reply.limit_visible", judge.Exchange{Replied: true, Reply: codecs.Reply{Finish: codecs.FinishLength}}, results.Pass},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var got results.Verdict
-			for _, k := range judge.Judge(judge.Run{Dialect: codecs.OpenAI, Exchanges: []judge.Exchange{c.x}}) {
-				if k.ID == c.check {
-					got = k.Verdict
-				}
-			}
-			if got != c.verdict {
-				t.Errorf("%s is %q, want %q", c.check, got, c.verdict)
-			}
-		})
-	}
 }

@@ -2,433 +2,303 @@ package judge
 
 import (
 	"fmt"
+	"hash/maphash"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
-	"github.com/toolconform/conform/suite/results"
 )
 
-// turn is one assistant turn of a history and what follows it up to the next.
-type turn struct {
-	assistant []codecs.Part
-	results   []codecs.ToolResult
-	between   int      // parts between the turn and its first result, or between two results
-	media     []string // media in user messages after the results
-	texts     []codecs.Part
+// history is a request cut into turns of the model.
+type history struct {
+	turns  []*turn
+	stray  []codecs.ToolResult // results before any turn
+	open   bool                // it ends with a turn that nothing follows yet
+	prints map[uint64]bool     // of the history up to each of its messages
+	whole  uint64              // of all of it
 }
 
-// turns cuts the messages of a request into assistant turns. Only those after
-// the prompt count: skip is the number of assistant turns that the prompt has.
-func turns(req codecs.Request, skip int) []turn {
-	var out []turn
+// turn is one assistant turn of a history, whatever number of messages it has,
+// and what follows it up to the next.
+type turn struct {
+	name      string
+	messages  [][]codecs.Part // of the assistant, message by message
+	assistant []codecs.Part   // all of them
+	calls     []codecs.ToolCall
+	results   []codecs.ToolResult
+	between   int             // parts between the turn and its results, or between two results
+	media     map[string]bool // of user messages after the results
+	texts     []codecs.Part
+	calledBy  []int       // by result: the call of calls that it answers, -1 for none
+	answers   map[int]int // by call: its first result
+
+	// The replies that the turn is the echo of: more than one where a paused reply
+	// was carried on, none where it is not known.
+	replies []*said
+	wanted  []wanted
+}
+
+// said is a reply, and the ordinal of its exchange.
+type said struct {
+	*observed
+	ordinal int
+}
+
+// wanted is a call of the replies of a turn, and where its echo stands.
+type wanted struct {
+	codecs.ToolCall
+	key     callKey
+	cut     bool
+	echo    int  // in turn.calls; -1 where there is none
+	renamed bool // the echo has another id, although the ids of the turn tell its calls apart
+}
+
+// seed is one for the whole process: prints are compared within it only.
+var seed = maphash.MakeSeed()
+
+func readHistory(req codecs.Request) history {
+	var print maphash.Hash
+	print.SetSeed(seed)
+	h := history{prints: map[uint64]bool{print.Sum64(): true}}
 	inTurn := false
 	for _, m := range req.Messages {
+		if m.Role == "system" {
+			continue
+		}
 		if m.Role == "assistant" {
 			if !inTurn {
-				out = append(out, turn{})
-				inTurn = true
+				h.turns = append(h.turns, &turn{media: map[string]bool{}, name: fmt.Sprintf("turn %d of its history", len(h.turns)+1)})
 			}
-			t := &out[len(out)-1]
+			inTurn = true
+			t := h.turns[len(h.turns)-1]
+			t.messages = append(t.messages, m.Parts)
 			t.assistant = append(t.assistant, m.Parts...)
-			continue
-		}
-		if len(out) == 0 {
-			continue
-		}
-		t := &out[len(out)-1]
-		for _, p := range m.Parts {
-			switch p.Kind {
-			case codecs.ResultKind:
-				if len(t.texts) > 0 || len(t.media) > 0 {
-					t.between++
+			for _, p := range m.Parts {
+				if p.Kind == codecs.CallKind && p.Call != nil {
+					t.calls = append(t.calls, *p.Call)
+					print.WriteString("\x00call " + p.Call.Name)
 				}
-				t.results = append(t.results, *p.Result)
-			case codecs.MediaKind:
-				t.media = append(t.media, mediaKey(*p.Media))
-			default:
-				t.texts = append(t.texts, p)
+			}
+		} else {
+			h.user(m.Parts, &print)
+			inTurn = false
+		}
+		h.prints[print.Sum64()] = true
+	}
+	h.open, h.whole = inTurn, print.Sum64()
+	for _, t := range h.turns {
+		t.calledBy, t.answers = pair(t.calls, t.results), map[int]int{}
+		for n, k := range t.calledBy {
+			if _, twice := t.answers[k]; !twice {
+				t.answers[k] = n
 			}
 		}
-		inTurn = false
 	}
-	if skip > len(out) {
-		skip = len(out)
-	}
-	return out[skip:]
+	return h
 }
 
-// expected is the echo that the history should hold of one or more replies that
-// nothing separates (a paused turn and the one that carries it on).
-type expected struct {
-	first   int // exchange of the first reply
-	replies []codecs.Reply
-	cut     map[int]bool // calls by key exchange<<16|pos that the limit cut
-	last    int
-}
-
-func expectedTurns(run Run, upTo int) []expected {
-	var out []expected
-	open := false
-	for i := range upTo {
-		x := run.Exchanges[i]
-		if !x.Replied {
-			continue
+// user reads what is no turn of the model. The print of a history is what a
+// client that carries on from it cannot have changed: the words of the user, the
+// names of the calls, the number of results.
+func (h *history) user(parts []codecs.Part, print *maphash.Hash) {
+	if len(h.turns) == 0 {
+		for _, p := range parts {
+			if p.Kind == codecs.ResultKind && p.Result != nil {
+				h.stray = append(h.stray, *p.Result)
+			}
+			print.WriteString("\x00" + string(p.Kind) + " " + p.Text)
 		}
-		if !open {
-			out = append(out, expected{first: i, cut: map[int]bool{}})
-		}
-		e := &out[len(out)-1]
-		e.replies, e.last = append(e.replies, x.Reply), i
-		for _, pos := range x.Cut {
-			e.cut[i<<16|pos] = true
-		}
-		open = x.Reply.Finish == codecs.FinishPause
-	}
-	return out
-}
-
-func judgeHistory(f *finding, run Run, i int) {
-	if i == 0 {
 		return
 	}
-	skip := 0
-	before := ""
-	for _, m := range run.Prompt {
-		if m.Role == "assistant" && before != "assistant" {
-			skip++
-		}
-		before = m.Role
-	}
-	seen := turns(run.Exchanges[i].Request, skip)
-	want := expectedTurns(run, i)
-	if len(seen) < len(want) {
-		f.fail("echo.calls", "", place(i), fmt.Sprintf("%d earlier turns of the model", len(want)), fmt.Sprintf("%d", len(seen)))
-		return
-	}
-	for k, e := range want {
-		judgeTurn(f, run, i, e, seen[k])
-	}
-	judgeEmptyReasoning(f, run, i)
-}
-
-func judgeTurn(f *finding, run Run, i int, e expected, t turn) {
-	where := fmt.Sprintf("%s, turn %d", place(i), e.first+1)
-	var calls []codecs.ToolCall
-	var keys []string
-	cutAny := false
-	for n, r := range e.replies {
-		for _, c := range r.Calls() {
-			if e.cut[(e.first+n)<<16|c.Pos] {
-				cutAny = true
-			}
-			calls = append(calls, c)
-			keys = append(keys, AnswerKey(e.first+n, c.Pos))
-		}
-	}
-	var seen []codecs.ToolCall
-	for _, p := range t.assistant {
-		if p.Kind == codecs.CallKind {
-			seen = append(seen, *p.Call)
-		}
-	}
-	match := matchCalls(calls, seen)
-	for n, c := range calls {
-		if match[n] < 0 {
-			if e.cut[e.first<<16|c.Pos] {
-				continue // dropped, as it should be
-			}
-			f.fail("echo.calls", "", where, fmt.Sprintf("call %d of %s", n+1, c.Name), "no such call in the history")
-			continue
-		}
-		judgeCall(f, run, where, c, seen[match[n]])
-	}
-	judgePairing(f, run, where, seen, t, cutAny)
-	judgeResults(f, run, where, calls, keys, match, seen, t)
-	judgeReasoning(f, run, where, e, t)
-	judgeItems(f, run, where, e, t)
-}
-
-// matchCalls aligns the calls of a reply with those of the echo: in order, by
-// name, and by id where both have one. -1 stands for a call without an echo.
-func matchCalls(want, seen []codecs.ToolCall) []int {
-	out := make([]int, len(want))
-	used := make([]bool, len(seen))
-	for n, w := range want {
-		out[n] = -1
-		for k, s := range seen {
-			if !used[k] && s.Name == w.Name && (w.ID == "" || s.ID == "" || s.ID == w.ID) {
-				out[n], used[k] = k, true
-				break
-			}
-		}
-	}
-	return out
-}
-
-func judgeCall(f *finding, run Run, where string, want, got codecs.ToolCall) {
-	f.pass("echo.calls")
-	switch {
-	case want.Arguments == nil && run.Profile.UndecodableEcho == codecs.UndecodableEmpty:
-		if !jsonx.Equal(got.Arguments, []byte("{}")) {
-			f.fail("echo.arguments_verbatim", "", where, "{} for arguments that this engine refuses", got.ArgumentsText)
-			return
-		}
-	case want.Arguments == nil && run.Dialect == codecs.Ollama:
-		// The wire carries objects only; a string is refused.
-	case got.ArgumentsText != want.ArgumentsText && !(emptyArguments(want) && emptyArguments(got)):
-		f.fail("echo.arguments_verbatim", "", where, want.ArgumentsText, got.ArgumentsText)
-		return
-	}
-	f.pass("echo.arguments_verbatim")
-	if want.Signature != "" {
-		level := signatureLevel(run)
+	t := h.turns[len(h.turns)-1]
+	for _, p := range parts {
 		switch {
-		case got.Signature == want.Signature:
-			f.add("echo.signature", level, results.Pass, "", "")
-		case got.Signature == "":
-			f.fail("echo.signature", level, where, "the signature of the call to "+want.Name, "none")
+		case p.Kind == codecs.ResultKind && p.Result != nil:
+			if len(t.texts) > 0 || len(t.media) > 0 {
+				t.between++
+			}
+			t.results = append(t.results, *p.Result)
+		case p.Kind == codecs.MediaKind && p.Media != nil:
+			t.media[mediaKey(*p.Media)] = true
 		default:
-			f.fail("echo.signature", results.Must, where, want.Signature, got.Signature)
+			t.texts = append(t.texts, p)
 		}
+		print.WriteString("\x00" + string(p.Kind) + " " + p.Text)
 	}
 }
 
-func emptyArguments(c codecs.ToolCall) bool {
-	return c.ArgumentsText == "" || jsonx.Equal([]byte(c.ArgumentsText), []byte("{}"))
+func mediaKey(m codecs.Media) string {
+	if m.Data != "" {
+		return codecs.StripSpace(m.Data)
+	}
+	return m.URI
 }
 
-// signatureLevel tells how much a lost signature matters: where the profile
-// says that reasoning must be echoed, the engine refuses the request.
-func signatureLevel(run Run) results.Level {
-	switch run.Profile.ReasoningEcho {
-	case codecs.EchoRequired, codecs.EchoRequiredEvenEmpty:
-		return results.Must
+// align finds the replies that the turns of a request are the echo of.
+func (s *Session) align(c *scene) {
+	n := len(s.seen) - 1
+	if s.Expect != nil && s.Expect.Prompt != nil {
+		s.alignKnown(c, n)
+	} else {
+		s.alignSeen(n)
 	}
-	return results.Should
+	for _, t := range s.seen[n].turns {
+		t.want()
+	}
 }
 
-func judgePairing(f *finding, run Run, where string, calls []codecs.ToolCall, t turn, cutAny bool) {
-	answered := make([]int, len(calls))
-	inOrder := true
-	last := -1
-	for n, r := range t.results {
-		k := resultOf(calls, answered, r, n)
-		if k < 0 {
-			f.fail("results.pairing", "", where, "results for the calls of the turn only", fmt.Sprintf("a result for %q (id %q) that no call of the turn asks for", r.Name, r.ID))
-			return
-		}
-		answered[k]++
-		if k < last {
-			inOrder = false
-		}
-		last = k
-	}
-	for k, n := range answered {
-		if n == 1 {
+// alignKnown aligns in order: with the prompt known, the conversation is one, and
+// each reply is a turn after the turns of the prompt.
+func (s *Session) alignKnown(c *scene, n int) {
+	turns := s.seen[n].turns
+	at, paused := len(readHistory(codecs.Request{Messages: s.Expect.Prompt}).turns), false
+	first := at
+	for i, o := range s.seen[:n] {
+		if !o.Answered || o.Failure != nil || o.ReplyErr != nil {
 			continue
 		}
-		rule := "results.pairing"
-		if cutAny && n == 0 {
-			rule = "truncation.no_dangling"
+		if paused {
+			at--
 		}
-		f.fail(rule, "", where, fmt.Sprintf("one result for call %d (%s)", k+1, calls[k].Name), fmt.Sprintf("%d", n))
+		if at < len(turns) && o.Replied {
+			turns[at].replies = append(turns[at].replies, &said{o, i})
+		}
+		paused = o.Replied && o.Reply.Finish == codecs.FinishPause
+		at++
+	}
+	if at > len(turns) {
+		c.rule = open().rules["echo.calls"]
+		c.fail(fmt.Sprintf("%d earlier turns of the model", at-first), fmt.Sprintf("%d", max(len(turns)-first, 0)))
+	}
+}
+
+// alignSeen aligns where nothing is known but what was seen: a reply is the turn
+// after the history that it answered, if this request begins with that history
+// and the turn has to do with the reply. A request that carries on from something
+// else, such as a branch or a history that was cut or rewritten, is held against
+// nothing.
+func (s *Session) alignSeen(n int) {
+	now := s.seen[n]
+	for i, o := range s.seen[:n] {
+		at := len(o.turns)
+		if o.open {
+			at--
+		}
+		if !o.Replied || o.RequestErr != nil || at >= len(now.turns) || !now.prints[o.whole] {
+			continue
+		}
+		t := now.turns[at]
+		r := &said{o, i}
+		if !r.fits(t) {
+			continue
+		}
+		last := len(t.replies) - 1
+		if o.open && last >= 0 && t.replies[last].Reply.Finish == codecs.FinishPause {
+			t.replies = append(t.replies, r) // it carries the paused reply on
+			continue
+		}
+		if last < 0 || r.likeness(t) >= t.replies[last].likeness(t) {
+			t.replies = []*said{r}
+		}
+	}
+}
+
+// fits tells whether a turn can be the echo of a reply at all.
+func (r *said) fits(t *turn) bool {
+	calls := r.Reply.Calls()
+	text, echo := strings.TrimSpace(r.Reply.Text()), strings.TrimSpace(codecs.Message{Parts: t.assistant}.Text())
+	if len(calls) == 0 {
+		return len(t.calls) == 0 && (strings.Contains(echo, text) || echo != "" && strings.Contains(text, echo))
+	}
+	names := map[string]bool{}
+	for _, c := range t.calls {
+		names[c.Name] = true
+	}
+	for _, c := range calls {
+		if names[c.Name] {
+			return true
+		}
+	}
+	return text != "" && text == echo
+}
+
+// likeness counts what a reply and a turn have in common.
+func (r *said) likeness(t *turn) int {
+	have := map[string]bool{codecs.Message{Parts: t.assistant}.Text(): true}
+	for _, c := range t.calls {
+		have["id "+c.ID], have["call "+c.Name+c.ArgumentsText] = true, true
+	}
+	n := 0
+	if have[r.Reply.Text()] {
+		n++
+	}
+	for _, c := range r.Reply.Calls() {
+		for _, key := range []string{"id " + c.ID, "call " + c.Name + c.ArgumentsText} {
+			if have[key] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// want lists the calls of the replies and finds their echoes.
+func (t *turn) want() {
+	if len(t.replies) == 0 {
 		return
 	}
-	if len(calls) > 0 {
-		f.pass("results.pairing")
-	}
-	if cutAny {
-		f.pass("truncation.no_dangling")
-	}
-	if len(calls) > 1 {
-		if orderMatters(run.Dialect, calls) && !inOrder {
-			f.fail("results.order", "", where, "results in the order of the calls", "another order")
-		} else if orderMatters(run.Dialect, calls) {
-			f.pass("results.order")
+	t.name = fmt.Sprintf("turn %d", t.replies[0].ordinal+1)
+	ids := map[string]int{}
+	for _, r := range t.replies {
+		for _, call := range r.Reply.Calls() {
+			t.wanted = append(t.wanted, wanted{ToolCall: call, key: callKey{r.ordinal, call.Pos}, cut: r.cut[call.Pos], echo: -1})
+			ids[call.ID]++
 		}
 	}
-	if len(t.results) > 0 {
-		if t.between > 0 {
-			f.fail("results.adjacent", "", where, "results directly after the calls", fmt.Sprintf("%d parts between them", t.between))
-			return
+	used := make([]bool, len(t.calls))
+	for _, key := range []func(codecs.ToolCall) string{
+		func(c codecs.ToolCall) string { return c.ID + "\x00" + c.Name },
+		func(c codecs.ToolCall) string { return c.Name + "\x00" + c.ArgumentsText },
+		func(c codecs.ToolCall) string { return c.Name },
+	} {
+		queues := map[string][]int{}
+		for k, c := range t.calls {
+			if !used[k] {
+				queues[key(c)] = append(queues[key(c)], k)
+			}
 		}
-		f.pass("results.adjacent")
+		for n := range t.wanted {
+			w := &t.wanted[n]
+			if q := queues[key(w.ToolCall)]; w.echo < 0 && len(q) > 0 {
+				w.echo, used[q[0]] = q[0], true
+				queues[key(w.ToolCall)] = q[1:]
+				echo := t.calls[w.echo].ID
+				w.renamed = w.ID != "" && echo != "" && echo != w.ID && ids[w.ID] == 1
+			}
+		}
 	}
 }
 
-// resultOf finds the call that a result answers: by id, by the ordinal that the
-// server half read, else the next one that is open.
-func resultOf(calls []codecs.ToolCall, answered []int, r codecs.ToolResult, n int) int {
-	if r.ID != "" {
-		for k, c := range calls {
-			if c.ID == r.ID && answered[k] == 0 {
-				return k
-			}
-		}
-		for k, c := range calls {
-			if c.ID == r.ID {
-				return k
-			}
-		}
-		for _, c := range calls {
-			if c.ID != "" {
-				return -1
-			}
-		}
-	}
-	if r.Pos >= 0 && r.Pos < len(calls) && answered[r.Pos] == 0 {
-		return r.Pos
-	}
-	if n < len(calls) && (r.Name == "" || r.Name == calls[n].Name) {
-		return n
-	}
-	return -1
-}
-
-// orderMatters tells whether only the order pairs results with calls.
-func orderMatters(d codecs.Dialect, calls []codecs.ToolCall) bool {
-	switch d {
-	case codecs.Hermes:
-		return true
-	case codecs.Gemini, codecs.Ollama:
-		for _, c := range calls {
-			if c.ID == "" {
-				return true
-			}
+// cutAny tells whether the token limit cut a call of the turn.
+func (t *turn) cutAny() bool {
+	for _, w := range t.wanted {
+		if w.cut {
+			return true
 		}
 	}
 	return false
 }
 
-func judgeResults(f *finding, run Run, where string, calls []codecs.ToolCall, keys []string, match []int, seen []codecs.ToolCall, t turn) {
-	answered := make([]int, len(seen))
-	byCall := map[int]codecs.ToolResult{}
-	for n, r := range t.results {
-		if k := resultOf(seen, answered, r, n); k >= 0 {
-			answered[k]++
-			byCall[k] = r
-		}
+// answer returns the result that stands in the history for the call at k.
+func (t *turn) answer(k int) (codecs.ToolResult, bool) {
+	n, ok := t.answers[k]
+	if !ok || k < 0 {
+		return codecs.ToolResult{}, false
 	}
-	for n, c := range calls {
-		if match[n] < 0 {
-			continue
-		}
-		got, ok := byCall[match[n]]
-		if !ok {
-			continue
-		}
-		text := codecs.ResultText(got)
-		want, ran := run.Answers[keys[n]]
-		if !ran {
-			judgeSynthetic(f, run, where, c, text)
-			continue
-		}
-		judgeAnswer(f, run, where, want, got, text, t)
-	}
+	return t.results[n], true
 }
 
-// judgeSynthetic judges the answer to a call that was not run.
-func judgeSynthetic(f *finding, run Run, where string, c codecs.ToolCall, text string) {
-	known := false
-	for _, tool := range run.Tools {
-		known = known || tool.Name == c.Name
-	}
-	rule := "results.error"
-	switch {
-	case !known:
-		rule = "unknown_tool.answered"
-	case c.Arguments == nil:
-		rule = "arguments.undecodable_answered"
-	}
-	if strings.TrimSpace(text) == "" {
-		f.fail(rule, "", where, "an error result for "+c.Name, "an empty one")
-		return
-	}
-	f.pass(rule)
-}
-
-func judgeAnswer(f *finding, run Run, where string, want, got codecs.ToolResult, text string, t turn) {
-	if want.IsError {
-		if strings.TrimSpace(text) == "" {
-			f.fail("results.error", "", where, "the error of the tool", "an empty result")
-		} else if run.Dialect == codecs.Anthropic && !got.IsError {
-			f.fail("results.error", results.Should, where, "is_error on the result", "no flag")
-		} else {
-			f.pass("results.error")
-		}
-	}
-	for _, it := range codecs.ReadItems(want.Content) {
-		switch it.Kind {
-		case codecs.ItemText, codecs.ItemDocument:
-			if !strings.Contains(text, strings.TrimSpace(it.Text)) && !strings.Contains(joined(t.texts), strings.TrimSpace(it.Text)) {
-				if len(got.Structured) > 0 || (len(want.Structured) > 0 && run.Dialect == codecs.Gemini) {
-					continue // structured content stands for the text
-				}
-				f.fail("results.content", "", where, fmt.Sprintf("the result text %q", it.Text), fmt.Sprintf("%q", text))
-				return
-			}
-			f.pass("results.content")
-		case codecs.ItemBlob, codecs.ItemNative:
-			judgeMedia(f, where, it, want, got, text, t)
-		default:
-			if !strings.Contains(text, it.Text) && !besides(text, want) && !besides(joined(t.texts), want) {
-				f.fail("results.content", "", where, it.Text, "nothing")
-				return
-			}
-		}
-	}
-	if len(want.Content) == 0 && len(want.Structured) > 0 {
-		if !strings.Contains(text, codecs.StructuredText(want)) && !jsonx.Equal(got.Structured, want.Structured) {
-			f.fail("results.content", "", where, codecs.StructuredText(want), text)
-		} else {
-			f.pass("results.content")
-		}
-	}
-}
-
-func joined(parts []codecs.Part) string {
-	var b strings.Builder
-	for _, p := range parts {
-		b.WriteString(p.Text)
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func judgeMedia(f *finding, where string, it codecs.Item, want, got codecs.ToolResult, text string, t turn) {
-	data := codecs.StripSpace(it.Data)
-	if data == "" {
-		return
-	}
-	for _, g := range codecs.ReadItems(got.Content) {
-		if codecs.StripSpace(g.Data) == data && g.Kind != codecs.ItemText {
-			f.pass("results.media")
-			return
-		}
-	}
-	if contains(t.media, data) {
-		f.pass("results.media")
-		return
-	}
-	probe := data[:min(len(data), 24)]
-	switch {
-	case strings.Contains(text, probe):
-		f.fail("results.media", "", where, "the media in native form or a line that names them", "base64 inside text")
-	case !besides(text, want) && !besides(joined(t.texts), want):
-		f.fail("results.media", "", where, "the media in native form or a line that names them", "nothing")
-	default:
-		f.add("results.media", "", results.Degraded, where, "a line of text stands for "+it.Placeholder())
-	}
-}
-
-// besides tells whether text says anything that is not the result's own text:
-// only that can stand for the media of the result.
-func besides(text string, want codecs.ToolResult) bool {
-	for _, it := range codecs.ReadItems(want.Content) {
-		if it.Kind == codecs.ItemText || it.Kind == codecs.ItemDocument {
-			text = strings.Replace(text, strings.TrimSpace(it.Text), "", 1)
-		}
-	}
-	return strings.TrimSpace(text) != ""
+// emptyArguments tells whether a call has no argument, in whatever spelling.
+func emptyArguments(c codecs.ToolCall) bool {
+	return c.ArgumentsText == "" || jsonx.Equal([]byte(c.ArgumentsText), []byte("{}"))
 }

@@ -9,54 +9,68 @@ import (
 	"github.com/toolconform/conform/suite/results"
 )
 
-// judgeReasoning compares the reasoning of the turn with its echo.
-func judgeReasoning(f *finding, run Run, where string, e expected, t turn) {
-	var want, got []codecs.Part
-	hasCalls := false
-	for _, r := range e.replies {
-		want = append(want, reasoningOf(r.Parts)...)
-		hasCalls = hasCalls || len(r.Calls()) > 0
+func reasoningChecks() []check {
+	return []check{
+		{"echo.reasoning", atTurn, echoReasoning},
+		{"echo.reasoning", atRequest, echoEmptyReasoning},
+		{"echo.signature", atTurn, callSignatures},
+		{"echo.signature", atTurn, reasoningSignatures},
 	}
-	got = reasoningOf(t.assistant)
-	level := reasoningLevel(run)
-	if run.Profile.ReasoningEcho == codecs.EchoRefused {
+}
+
+// echoReasoning compares the reasoning of the replies with that of the turn.
+func echoReasoning(c *scene) {
+	want, got := c.turn.reasoning(), reasoningOf(c.turn.assistant)
+	if c.x.Profile.ReasoningEcho == codecs.EchoRefused {
 		if len(got) > 0 {
-			f.fail("echo.reasoning", results.Must, where, "no reasoning: this engine refuses it", fmt.Sprintf("%d reasoning parts", len(got)))
+			c.failAt(results.Must, "no reasoning: this engine refuses it", fmt.Sprintf("%d reasoning parts", len(got)))
 		} else if len(want) > 0 {
-			f.add("echo.reasoning", results.Must, results.Pass, "", "")
+			c.say(results.Must, results.Pass, "", "")
 		}
 		return
 	}
-	if len(want) == 0 || level == "" {
+	level := c.reasoningLevel()
+	if len(want) == 0 || level == "" || c.thinkingIsOff() {
 		return
 	}
-	if text := reasoningText(want); !strings.Contains(reasoningText(got), text) {
-		f.fail("echo.reasoning", level, where, fmt.Sprintf("the reasoning %q", text), fmt.Sprintf("%q", reasoningText(got)))
-	} else if len(got) == 0 { // reasoning that is only a signature
-		f.fail("echo.reasoning", level, where, "the reasoning block of the turn", "none")
-	} else {
-		f.add("echo.reasoning", level, results.Pass, "", "")
+	text, echo := codecs.Reply{Parts: want}.Reasoning(), codecs.Reply{Parts: got}.Reasoning()
+	switch {
+	case !strings.Contains(echo, text):
+		c.failAt(level, fmt.Sprintf("the reasoning %q", text), fmt.Sprintf("%q", echo))
+	case len(got) == 0: // reasoning that is only a signature
+		c.failAt(level, "the reasoning block of the turn", "none")
+	default:
+		c.say(level, results.Pass, "", "")
 	}
-	judgeSignatures(f, where, want, got)
 }
 
-// judgeEmptyReasoning looks for the reasoning key itself where the engine demands
+// echoEmptyReasoning looks for the reasoning key itself where the engine demands
 // it even when the turn had no reasoning. Read as parts, an empty key and none
 // are the same, so this looks at the body.
-func judgeEmptyReasoning(f *finding, run Run, i int) {
-	if run.Profile.ReasoningEcho != codecs.EchoRequiredEvenEmpty {
+func echoEmptyReasoning(c *scene) {
+	if c.x.Profile.ReasoningEcho != codecs.EchoRequiredEvenEmpty || c.x.RequestErr != nil || c.thinkingIsOff() {
 		return
 	}
 	key := "reasoning_content"
-	if len(run.Profile.ReasoningFields) > 0 {
-		key = run.Profile.ReasoningFields[0]
+	if len(c.x.Profile.ReasoningFields) > 0 {
+		key = c.x.Profile.ReasoningFields[0]
 	}
-	for n, m := range jsonx.Of(run.Exchanges[i].Body).Get("messages").Items() {
+	for n, m := range jsonx.Of(c.x.In.Body).Get("messages").Items() {
 		if m.Get("role").Str() == "assistant" && m.Get("tool_calls").Len() > 0 && !m.Get(key).Exists() {
-			f.fail("echo.reasoning", results.Must, fmt.Sprintf("%s, message %d", place(i), n), "the key "+key+", also when it is empty", "no such key")
+			c.where = fmt.Sprintf("%s, message %d", c.where, n)
+			c.failAt(results.Must, "the key "+key+", also when it is empty", "no such key")
 			return
 		}
 	}
+}
+
+// reasoning is that of the replies.
+func (t *turn) reasoning() []codecs.Part {
+	var out []codecs.Part
+	for _, r := range t.replies {
+		out = append(out, reasoningOf(r.Reply.Parts)...)
+	}
+	return out
 }
 
 func reasoningOf(parts []codecs.Part) []codecs.Part {
@@ -69,34 +83,11 @@ func reasoningOf(parts []codecs.Part) []codecs.Part {
 	return out
 }
 
-func reasoningText(parts []codecs.Part) string {
-	return codecs.Reply{Parts: parts}.Reasoning()
-}
-
-// judgeSignatures holds each signature that stands in the echo against the one
-// that the same reasoning came with: a changed one is refused everywhere.
-func judgeSignatures(f *finding, where string, want, got []codecs.Part) {
-	for n, w := range want {
-		if w.Signature == "" || n >= len(got) {
-			continue
-		}
-		if got[n].Signature != w.Signature {
-			f.fail("echo.signature", results.Must, where, w.Signature, fmt.Sprintf("%q", got[n].Signature))
-			continue
-		}
-		if got[n].Text != w.Text {
-			f.fail("echo.signature", results.Must, where, fmt.Sprintf("the signed text %q", w.Text), fmt.Sprintf("%q", got[n].Text))
-			continue
-		}
-		f.pass("echo.signature")
-	}
-}
-
 // reasoningLevel tells how much lost reasoning matters at this row: must where
 // the engine refuses otherwise, should where it takes it, "" where the echo is
 // ignored or the dialect has no field for it.
-func reasoningLevel(run Run) results.Level {
-	switch run.Profile.ReasoningEcho {
+func (c *scene) reasoningLevel() results.Level {
+	switch c.x.Profile.ReasoningEcho {
 	case codecs.EchoRequired, codecs.EchoRequiredEvenEmpty:
 		return results.Must
 	case codecs.EchoAccepted:
@@ -104,103 +95,48 @@ func reasoningLevel(run Run) results.Level {
 	case codecs.EchoIgnored, codecs.EchoRefused:
 		return ""
 	}
-	switch run.Dialect {
-	case codecs.OpenAI: // OpenAI itself has no reasoning field on chat
-		return ""
-	case codecs.Hermes:
-		return results.Should
-	}
-	return results.Should
+	return c.facts().reasoning
 }
 
-// judgeItems checks that server items and unknown blocks survive the echo.
-func judgeItems(f *finding, run Run, where string, e expected, t turn) {
-	var want []codecs.Part
-	var text strings.Builder
-	for _, r := range e.replies {
-		for _, p := range r.Parts {
-			switch p.Kind {
-			case codecs.Server, codecs.Opaque:
-				want = append(want, p)
-			case codecs.Text:
-				text.WriteString(p.Text)
-			}
-		}
+// callSignatures looks for the signatures of the calls, on the same calls. Where
+// the profile says that reasoning must be echoed, the engine refuses the request
+// without them; a changed one is refused everywhere.
+func callSignatures(c *scene) {
+	level := results.Should
+	if c.reasoningLevel() == results.Must {
+		level = results.Must
 	}
-	for _, w := range want {
-		if !echoesWhole(run.Dialect) || run.Profile.EchoItems != nil {
+	for _, w := range c.turn.wanted {
+		if w.echo < 0 || w.Signature == "" {
 			continue
 		}
-		found := false
-		for _, g := range t.assistant {
-			found = found || (g.Type == w.Type && jsonx.Equal(g.Extra, w.Extra))
-		}
-		if !found {
-			f.fail("echo.items", "", where, "the "+w.Type+" block", "no such block in the echo")
-			return
-		}
-		f.pass("echo.items")
-	}
-	if want := strings.TrimSpace(text.String()); want != "" {
-		got := strings.TrimSpace(codecs.Message{Parts: t.assistant}.Text())
-		if !strings.Contains(got, want) {
-			f.fail("echo.text", "", where, fmt.Sprintf("the text %q", want), fmt.Sprintf("%q", got))
-			return
-		}
-		f.pass("echo.text")
-	}
-}
-
-// echoesWhole tells whether the dialect's echo carries every block.
-func echoesWhole(d codecs.Dialect) bool {
-	return d == codecs.Anthropic || d == codecs.Gemini || d == codecs.Responses
-}
-
-// judgeTruncation checks that no call that the limit cut reached a tool server.
-func judgeTruncation(f *finding, run Run) {
-	for i, x := range run.Exchanges {
-		if len(x.Cut) == 0 && x.Reply.Unfinished == 0 {
-			continue
-		}
-		cut := map[int]bool{}
-		for _, pos := range x.Cut {
-			cut[pos] = true
-		}
-		ran := 0
-		for _, c := range x.Reply.Calls() {
-			if !cut[c.Pos] {
-				continue
-			}
-			if _, ok := run.Answers[AnswerKey(i, c.Pos)]; ok {
-				f.fail("truncation.not_run", "", fmt.Sprintf("turn %d", i+1), fmt.Sprintf("the cut call to %s (arguments %q) not run", c.Name, c.ArgumentsText), "it was run")
-				ran++
-			}
-		}
-		if ran == 0 {
-			f.pass("truncation.not_run")
+		switch got := c.turn.calls[w.echo].Signature; got {
+		case w.Signature:
+			c.say(level, results.Pass, "", "")
+		case "":
+			c.failAt(level, "the signature of the call to "+w.Name, "none")
+		default:
+			c.failAt(results.Must, w.Signature, got)
 		}
 	}
 }
 
-// judgeThinking checks that no call written inside thinking was run: every
-// execution belongs to a call of a reply.
-func judgeThinking(f *finding, run Run) {
-	inThinking := false
-	for _, x := range run.Exchanges {
-		if strings.Contains(x.Reply.Reasoning(), "<tool_call>") {
-			inThinking = true
-		}
-	}
-	if !inThinking {
+// reasoningSignatures holds each signature that stands in the echo against the
+// one that the same reasoning came with.
+func reasoningSignatures(c *scene) {
+	if c.x.Profile.ReasoningEcho == codecs.EchoRefused || c.reasoningLevel() == "" {
 		return
 	}
-	allowed := 0
-	for _, x := range run.Exchanges {
-		allowed += len(x.Reply.Calls())
+	got := reasoningOf(c.turn.assistant)
+	for n, w := range c.turn.reasoning() {
+		switch {
+		case w.Signature == "" || n >= len(got):
+		case got[n].Signature != w.Signature:
+			c.failAt(results.Must, w.Signature, fmt.Sprintf("%q", got[n].Signature))
+		case got[n].Text != w.Text:
+			c.failAt(results.Must, fmt.Sprintf("the signed text %q", w.Text), fmt.Sprintf("%q", got[n].Text))
+		default:
+			c.pass()
+		}
 	}
-	if len(run.Executed) > allowed {
-		f.fail("calls.thinking_not_run", "", "executions", fmt.Sprintf("at most %d", allowed), fmt.Sprintf("%d", len(run.Executed)))
-		return
-	}
-	f.pass("calls.thinking_not_run")
 }

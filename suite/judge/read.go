@@ -1,0 +1,73 @@
+package judge
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/toolconform/conform/codecs"
+)
+
+// Exchange is one request as the server half reads it, and the reply to it as the
+// client half does.
+type Exchange struct {
+	Codec   codecs.Full
+	Profile codecs.Profile
+
+	In         In // as it was sent: what the neutral form cannot show is judged here
+	Request    codecs.Request
+	Stream     bool             // a stream is asked for, in the body or in the path
+	Forgiven   []codecs.Warning // what the reading made up for
+	RequestErr error            // In cannot be read
+
+	Answered bool                  // an answer was seen
+	Reply    codecs.Reply          // where Replied
+	Replied  bool                  // the answer is a reply that can be read
+	ReplyErr error                 // a 2xx body that can neither be read nor carries an error
+	Failure  *codecs.ProviderError // the answer is an error, of its status or inside a 2xx
+}
+
+// Read reads one exchange; out is nil when no answer was seen. in is the request
+// in the form of the dialect: what the entry of an engine changes on the way is
+// taken back before. A stream that the codec cannot read is an answer of which
+// nothing is known.
+func Read(c codecs.Full, p codecs.Profile, in In, out *Answer) Exchange {
+	x := Exchange{Codec: c, Profile: p, In: in}
+	x.Request, x.Forgiven, x.RequestErr = c.ParseRequest(in.Path, in.Body, p)
+	_, byPath, _ := c.Match(in.Path)
+	x.Stream = x.Request.Stream || byPath
+	if out != nil {
+		x.read(*out)
+	}
+	return x
+}
+
+func (x *Exchange) read(out Answer) {
+	x.Answered = true
+	if out.Status != 0 && (out.Status < 200 || out.Status > 299) {
+		x.Failure = x.Codec.Error(out.Status, out.Header, out.Body)
+		return
+	}
+	reply, err := x.Codec.Reply(out.Body, x.Profile)
+	switch {
+	case err == nil:
+		x.Reply, x.Replied = reply, true
+	case errors.As(err, &x.Failure):
+	case x.Stream || streamed(out):
+	default:
+		x.ReplyErr = err
+	}
+}
+
+// streamed tells whether an answer names itself a stream.
+func streamed(out Answer) bool {
+	t := codecs.HeaderValue(out.Header, "content-type")
+	for _, name := range []string{"text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream"} {
+		if strings.HasPrefix(t, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Accepted tells whether the engine took the request.
+func (x Exchange) Accepted() bool { return x.Answered && x.Failure == nil }
