@@ -69,11 +69,11 @@ func (p *play) seen() judge.Observed {
 		out.Executed = append(out.Executed, judge.Executed{Server: c.server, Name: c.name, Arguments: c.arguments, Result: c.result})
 	}
 	for i, s := range p.conversation.Sent() {
-		var answer *judge.Answer
+		var answer *codecs.Answer
 		if i < len(p.turns) {
-			answer = &judge.Answer{Status: p.turns[i].Status, Header: p.turns[i].Header, Body: p.turns[i].Body}
+			answer = &codecs.Answer{Status: p.turns[i].Status, Header: p.turns[i].Header, Body: p.turns[i].Body}
 		}
-		x := judge.Read(p.codec, p.resolved.Profile, judge.In{Method: s.Method, Path: s.Path, Body: s.Body}, answer)
+		x := judge.Read(p.codec, p.resolved.Profile, codecs.In{Method: s.Method, Path: s.Path, Body: s.Body}, answer)
 		x.Request, x.RequestErr = s.Request, s.Err // read without what the engine's entry does to a body
 		out.Exchanges = append(out.Exchanges, x)
 	}
@@ -93,7 +93,7 @@ func (p *play) expectation() *judge.Expectation {
 		out.Choice = codecs.ParseChoice(p.scenario.Request.Choice)
 	}
 	if p.player != nil {
-		out.Recorded = &judge.Recorded{Differs: func(i int, _ judge.In) error {
+		out.Recorded = &judge.Recorded{Differs: func(i int, _ codecs.In) error {
 			if i+1 < len(p.conversation.Sent()) {
 				return nil
 			}

@@ -61,8 +61,8 @@ type Expectation struct {
 // Recorded is what the requests are compared with, byte for byte of their
 // meaning: the ones that a tape was made with.
 type Recorded struct {
-	Requests int                            // on the tape
-	Differs  func(ordinal int, in In) error // how a request differs from the tape's; nil when it does not
+	Requests int                                   // on the tape
+	Differs  func(ordinal int, in codecs.In) error // how a request differs from the tape's; nil when it does not
 }
 
 // Judge returns the verdict of every check that had something to judge, in the

@@ -13,9 +13,8 @@ type Exchange struct {
 	Codec   codecs.Full
 	Profile codecs.Profile
 
-	In         In // as it was sent: what the neutral form cannot show is judged here
+	In         codecs.In // as it was sent: what the neutral form cannot show is judged here
 	Request    codecs.Request
-	Stream     bool             // a stream is asked for, in the body or in the path
 	Forgiven   []codecs.Warning // what the reading made up for
 	RequestErr error            // In cannot be read
 
@@ -30,18 +29,16 @@ type Exchange struct {
 // in the form of the dialect: what the entry of an engine changes on the way is
 // taken back before. A stream that the codec cannot read is an answer of which
 // nothing is known.
-func Read(c codecs.Full, p codecs.Profile, in In, out *Answer) Exchange {
+func Read(c codecs.Full, p codecs.Profile, in codecs.In, out *codecs.Answer) Exchange {
 	x := Exchange{Codec: c, Profile: p, In: in}
-	x.Request, x.Forgiven, x.RequestErr = c.ParseRequest(in.Path, in.Body, p)
-	_, byPath, _ := c.Match(in.Path)
-	x.Stream = x.Request.Stream || byPath
+	x.Request, x.Forgiven, x.RequestErr = c.ParseRequest(in, p)
 	if out != nil {
 		x.read(*out)
 	}
 	return x
 }
 
-func (x *Exchange) read(out Answer) {
+func (x *Exchange) read(out codecs.Answer) {
 	x.Answered = true
 	if out.Status != 0 && (out.Status < 200 || out.Status > 299) {
 		x.Failure = x.Codec.Error(out.Status, out.Header, out.Body)
@@ -52,14 +49,14 @@ func (x *Exchange) read(out Answer) {
 	case err == nil:
 		x.Reply, x.Replied = reply, true
 	case errors.As(err, &x.Failure):
-	case x.Stream || streamed(out):
+	case x.Request.Stream || streamed(out):
 	default:
 		x.ReplyErr = err
 	}
 }
 
 // streamed tells whether an answer names itself a stream.
-func streamed(out Answer) bool {
+func streamed(out codecs.Answer) bool {
 	t := codecs.HeaderValue(out.Header, "content-type")
 	for _, name := range []string{"text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream"} {
 		if strings.HasPrefix(t, name) {

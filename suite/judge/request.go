@@ -39,9 +39,9 @@ func requestParameters(c *scene) {
 		c.fail(fmt.Sprintf("the model %q", want.Model), fmt.Sprintf("%q", req.Model))
 	case want.MaxTokens > 0 && req.MaxTokens != want.MaxTokens:
 		c.fail(fmt.Sprintf("a limit of %d tokens", want.MaxTokens), fmt.Sprintf("%d", req.MaxTokens))
-	case want.Stream != nil && !*want.Stream && c.x.Stream:
+	case want.Stream != nil && !*want.Stream && req.Stream:
 		c.fail("no stream", "stream: true")
-	case want.Stream != nil && *want.Stream && !c.x.Stream:
+	case want.Stream != nil && *want.Stream && !req.Stream:
 		c.fail("a stream", "none asked for")
 	case c.facts().choice && choice.Mode != "" && (req.Choice.Mode != choice.Mode || req.Choice.Name != choice.Name):
 		c.fail("the choice "+shownChoice(choice), shownChoice(req.Choice))

@@ -31,12 +31,12 @@ type observed struct {
 }
 
 // Request judges a request and returns what it does not meet.
-func (s *Session) Request(in In) []results.Check {
+func (s *Session) Request(in codecs.In) []results.Check {
 	return s.request(Read(s.Codec, s.Profile, in, nil))
 }
 
 // Reply judges the answer to the last request and returns what it does not meet.
-func (s *Session) Reply(out Answer) []results.Check {
+func (s *Session) Reply(out codecs.Answer) []results.Check {
 	if len(s.seen) == 0 {
 		return nil
 	}
