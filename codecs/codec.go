@@ -11,6 +11,9 @@ type Codec interface {
 	// Dialect names the dialect.
 	Dialect() Dialect
 
+	// Wire is what others have to know about the dialect.
+	Wire() Wire
+
 	// Endpoint is the path below the engine's base URL, such as
 	// /chat/completions. Engines override it with URL templates of their own.
 	Endpoint(model string, stream bool) string

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/internal/suggest"
 )
 
@@ -111,14 +112,15 @@ func compare(a, b Engine) int {
 func rank(d codecs.Dialect) int { return slices.Index(codecs.Dialects(), d) }
 
 // own tells whether the engine is the provider that the dialect comes from.
-func own(e Engine) bool {
-	switch e.Dialect {
-	case codecs.Responses:
-		return e.Name == "openai-responses"
-	case codecs.Hermes:
-		return e.Name == "nousresearch"
+func own(e Engine) bool { return e.Name == wireOf(e.Dialect).Home }
+
+// wireOf describes a dialect; nothing for one that does not exist.
+func wireOf(d codecs.Dialect) codecs.Wire {
+	c, err := all.For(d)
+	if err != nil {
+		return codecs.Wire{}
 	}
-	return e.Name == string(e.Dialect)
+	return c.Wire()
 }
 
 // All returns the engines by dialect, the dialect's own provider first, then by

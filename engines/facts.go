@@ -1,6 +1,11 @@
 package engines
 
-import "github.com/toolconform/conform/codecs"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/toolconform/conform/codecs"
+)
 
 // Facts is what is known about an engine with its default model, apart from what
 // makes a request work. A fact that nobody has seen or written down is "unknown".
@@ -56,43 +61,21 @@ func (f Facts) List() []Named {
 // ResultMedia returns how images and PDFs in a tool result travel: what the
 // profile says, or else the dialect's default.
 func (r Resolved) ResultMedia() (images, pdf string) {
-	images, pdf = r.Profile.ResultImages, r.Profile.ResultPDF
-	fallback := codecs.MediaPlaceholder
-	switch r.Dialect {
-	case codecs.Anthropic, codecs.Gemini, codecs.Responses:
-		fallback = codecs.MediaNative
-	}
-	if images == "" {
-		images = fallback
-	}
-	if pdf == "" {
-		pdf = fallback
-	}
-	return images, pdf
+	fallback := wireOf(r.Dialect).ResultMedia
+	return cmp.Or(r.Profile.ResultImages, fallback), cmp.Or(r.Profile.ResultPDF, fallback)
 }
 
 // Choices returns the tool choice modes that the engine takes; none at all when
 // the request has no such field.
 func (r Resolved) Choices() []string {
-	all := []string{"auto", "any", "none", "tool"}
-	switch {
-	case r.Profile.ToolChoice != nil:
-		if len(r.Profile.ToolChoice) == 1 && r.Profile.ToolChoice[0] == "-" {
-			return nil
-		}
-		var out []string
-		for _, m := range all {
-			for _, have := range r.Profile.ToolChoice {
-				if have == m {
-					out = append(out, m)
-				}
-			}
-		}
-		return out
-	case r.Dialect == codecs.Ollama:
-		return nil
-	case r.Dialect == codecs.Hermes:
-		return []string{"auto", "none"}
+	if r.Profile.ToolChoice == nil {
+		return wireOf(r.Dialect).Choices
 	}
-	return all
+	var out []string
+	for _, m := range []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool} {
+		if slices.Contains(r.Profile.ToolChoice, m) {
+			out = append(out, m)
+		}
+	}
+	return out
 }

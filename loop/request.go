@@ -41,7 +41,7 @@ func (r *run) prepare(ctx context.Context) error {
 func (r *run) fitNames() {
 	var warnings []codecs.Warning
 	r.prompt = r.Messages
-	r.tools, r.out.ToolNames, warnings = codecs.WireNames(r.Codec.Dialect(), r.tools)
+	r.tools, r.out.ToolNames, warnings = r.Codec.Wire().ToolNames.Rename(r.tools)
 	r.warn(warnings)
 	if r.out.ToolNames == nil {
 		return

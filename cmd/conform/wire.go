@@ -138,7 +138,7 @@ func encode(e env, t target, op string, input []byte) error {
 	case "tools":
 		f.Set("tools", got.Value)
 	default:
-		f.Set(conversationKey(t.codec.Dialect()), got.Value)
+		f.Set(t.codec.Wire().Messages, got.Value)
 	}
 	return printEcho(e.stdout, f.Set("warnings", codecs.ViewWarnings(got.Warnings)).Raw())
 }
@@ -165,17 +165,6 @@ func encodedRequest(e env, t target, got suite.OpResult) error {
 		}
 	}
 	return printEcho(e.stdout, body)
-}
-
-// conversationKey is the request key that holds the conversation.
-func conversationKey(d codecs.Dialect) string {
-	switch d {
-	case codecs.Gemini:
-		return "contents"
-	case codecs.Responses:
-		return "input"
-	}
-	return "messages"
 }
 
 func playCommand(e env) *cobra.Command {

@@ -23,6 +23,17 @@ var (
 // Dialect returns codecs.Anthropic.
 func (Codec) Dialect() codecs.Dialect { return codecs.Anthropic }
 
+// Wire describes the Messages API.
+func (Codec) Wire() codecs.Wire {
+	return codecs.Wire{
+		Home: "anthropic", Messages: "messages", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}},
+		ToolNames:       codecs.NameRule{Max: 128, Other: "_-"},
+		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
+		ObjectArguments: true, IDs: codecs.IDsAlways, ErrorFlag: true, ResultMedia: codecs.MediaNative,
+		EchoesWhole: true, ReasoningEcho: true,
+	}
+}
+
 // Endpoint is /v1/messages for every model, streamed or not. Bedrock and Vertex
 // have URLs of their own, which Match reads.
 func (Codec) Endpoint(string, bool) string { return "/v1/messages" }

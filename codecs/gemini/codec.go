@@ -44,6 +44,19 @@ const (
 // Dialect names the dialect.
 func (Codec) Dialect() codecs.Dialect { return codecs.Gemini }
 
+// Wire describes generateContent. The path asks for the stream, and alt=sse for
+// its form.
+func (Codec) Wire() codecs.Wire {
+	return codecs.Wire{
+		Home: "gemini", Messages: "contents", SystemFirst: true,
+		Shapes:          []codecs.Shape{{Name: "json_array"}, {Name: "sse", Param: "alt", Value: "sse"}},
+		ToolNames:       codecs.NameRule{Max: 64, Other: "_.:-", Letter: true},
+		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
+		ObjectArguments: true, IDs: codecs.IDsOptional, StructuredResults: true, ResultMedia: codecs.MediaNative,
+		EchoesWhole: true, ReasoningEcho: true,
+	}
+}
+
 // Endpoint is /models/MODEL:generateContent or, for a stream,
 // /models/MODEL:streamGenerateContent?alt=sse. A model that brings its own
 // collection, such as tunedModels/x, endpoints/x or publishers/google/models/x,

@@ -28,6 +28,15 @@ var chat openai.Codec
 // Dialect returns codecs.Hermes.
 func (Codec) Dialect() codecs.Dialect { return codecs.Hermes }
 
+// Wire is that of the transport, but for all that the text carries. A choice
+// none leaves the tools out of the prompt; no other can be said.
+func (Codec) Wire() codecs.Wire {
+	w := chat.Wire()
+	w.Home, w.ToolNames, w.TextCalls, w.CallsKey = "nousresearch", codecs.NameRule{}, true, ""
+	w.Choices, w.IDs, w.ReasoningKeys, w.ReasoningEcho = []string{codecs.ChoiceAuto, codecs.ChoiceNone}, codecs.IDsNever, nil, true
+	return w
+}
+
 // Endpoint is that of chat completions.
 func (Codec) Endpoint(model string, stream bool) string { return chat.Endpoint(model, stream) }
 

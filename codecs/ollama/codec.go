@@ -24,6 +24,16 @@ var (
 // Dialect returns codecs.Ollama.
 func (Codec) Dialect() codecs.Dialect { return codecs.Ollama }
 
+// Wire describes /api/chat. It has no field for a tool choice, streams unless
+// told otherwise, and checks no names.
+func (Codec) Wire() codecs.Wire {
+	return codecs.Wire{
+		Home: "ollama", Messages: "messages", StreamFlag: "/stream", StreamDefault: true, Shapes: []codecs.Shape{{Name: "ndjson"}},
+		CallsKey: "tool_calls", ObjectArguments: true, IDs: codecs.IDsOptional, ResultMedia: codecs.MediaPlaceholder,
+		ReasoningKeys: reasoningFields(codecs.Profile{}), ReasoningEcho: true,
+	}
+}
+
 // Endpoint is /api/chat below the server's root; the stream flag travels in
 // the body.
 func (Codec) Endpoint(string, bool) string { return "/api/chat" }

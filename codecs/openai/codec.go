@@ -6,6 +6,7 @@ package openai
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -29,6 +30,18 @@ const detailsKey = "reasoning_details"
 
 // Dialect returns codecs.OpenAI.
 func (Codec) Dialect() codecs.Dialect { return codecs.OpenAI }
+
+// Wire describes chat completions as OpenAI has them. A reply of OpenAI's carries
+// no reasoning, so there is none to send back.
+func (Codec) Wire() codecs.Wire {
+	return codecs.Wire{
+		Home: "openai", Messages: "messages", StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}},
+		ToolNames: codecs.NameRule{Max: 64, Other: "_-"},
+		Choices:   []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
+		CallsKey:  "tool_calls", IDs: codecs.IDsAlways, ResultMedia: codecs.MediaPlaceholder,
+		ReasoningKeys: append(slices.Clone(reasoningKeys), detailsKey),
+	}
+}
 
 // Endpoint returns the path of chat completions; streams use the same one.
 func (Codec) Endpoint(string, bool) string { return "/chat/completions" }

@@ -21,6 +21,17 @@ var (
 // Dialect is codecs.Responses.
 func (Codec) Dialect() codecs.Dialect { return codecs.Responses }
 
+// Wire describes the Responses API.
+func (Codec) Wire() codecs.Wire {
+	return codecs.Wire{
+		Home: "openai-responses", Messages: "input", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}},
+		ToolNames: codecs.NameRule{Max: 64, Other: "_-"},
+		Choices:   []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
+		IDs:       codecs.IDsAlways, ResultMedia: codecs.MediaNative,
+		EchoesWhole: true, ReasoningEcho: true,
+	}
+}
+
 // Endpoint is /responses; the model and the stream flag travel in the body.
 func (Codec) Endpoint(string, bool) string { return "/responses" }
 
