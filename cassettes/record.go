@@ -152,6 +152,19 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// readBody reads a body of at most MostYAML bytes and closes it; no tape holds a
+// larger one.
+func readBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(&atMost{ReadCloser: req.Body, left: MostYAML, err: errors.New("it is larger than " + size(MostYAML))})
+	if closed := req.Body.Close(); err == nil {
+		err = closed
+	}
+	return body, err
+}
+
 // atMost is a body that fails when it is larger than what is left.
 type atMost struct {
 	io.ReadCloser

@@ -108,7 +108,7 @@ func TestRecordLeaksNothing(t *testing.T) {
 	same(t, read, tape)
 }
 
-func TestRecordThenPlay(t *testing.T) {
+func TestRecordKeepsStreams(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -141,10 +141,12 @@ func TestRecordThenPlay(t *testing.T) {
 	if _, err := rec.RoundTrip(request(t, "POST", server.URL, "")); err == nil {
 		t.Error("a stopped recorder goes on")
 	}
-	p := cassettes.NewPlayer(tape)
-	played := talk(p, "http://nowhere.invalid")
-	if strings.Join(live, "|") != strings.Join(played, "|") || p.Done() != nil {
-		t.Errorf("live %q, played %q, %v", live, played, p.Done())
+	var kept []string
+	for _, x := range tape.Exchanges {
+		kept = append(kept, string(x.Response.Body))
+	}
+	if strings.Join(live, "|") != strings.Join(kept, "|") {
+		t.Errorf("live %q, kept %q", live, kept)
 	}
 }
 

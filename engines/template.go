@@ -119,6 +119,26 @@ func (c *Client) URL(stream bool) (string, error) {
 	return u.String(), nil
 }
 
+// Paths are the templates of the engine's request paths, without the base and
+// the query: a server in the engine's place takes requests whose path ends in
+// what one of them says.
+func (e Engine) Paths() []string {
+	var out []string
+	for _, t := range []string{e.URL, e.StreamURL} {
+		t, _, _ = strings.Cut(t, "?")
+		if _, path, found := strings.Cut(t, "{base}"); found {
+			t = path
+		} else if _, rest, found := strings.Cut(t, "://"); found {
+			_, path, _ := strings.Cut(rest, "/")
+			t = "/" + path
+		}
+		if t != "" && !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 func (c *Client) address(stream bool) (*url.URL, error) {
 	t := c.Engine.URL
 	if stream {

@@ -12,6 +12,7 @@ import (
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/suite"
+	"github.com/toolconform/conform/suite/client"
 	"github.com/toolconform/conform/suite/judge"
 	"github.com/toolconform/conform/suite/results"
 )
@@ -237,7 +238,7 @@ func TestFaultsAreFound(t *testing.T) {
 		t.Run(f.check+" "+f.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRunner(t)
-			r.Wrap = func(c codecs.Full) codecs.Codec { return faulty{c, f.fault} }
+			r.Client = client.Reference{Catalog: r.Catalog, Wrap: func(c codecs.Full) codecs.Codec { return faulty{c, f.fault} }}
 			cell := runCell(t, r, f.engine, f.scenario)
 			k := checkOf(cell, f.check)
 			if k.Verdict != results.Fail {

@@ -2,322 +2,249 @@ package suite
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
-	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
-	"github.com/toolconform/conform/engines"
-	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/loop"
 	"github.com/toolconform/conform/suite/replay"
-	"github.com/toolconform/conform/suite/toolserver"
 )
 
-// replayKey stands for an API key in replays. It is no secret.
-const replayKey = "conform-replay"
-
-// play is one scenario against one row: the engine's side of the conversation,
-// the tool servers, the reference loop, and what they saw.
-type play struct {
-	runner   Runner
-	resolved engines.Resolved
-	codec    codecs.Full
-	scenario fixtures.Scenario
-
-	turns     []replay.Turn
-	neutral   []*codecs.Reply // the scenario's turn behind each of turns; nil where a tape or a patch changes it
-	player    *cassettes.Player
-	mismatch  error // the first request that is not as the tape has it
-	model     string
-	maxTokens int
-	extra     codecs.Raw
-
-	conversation *replay.Conversation
-	tools        recorder
-	outcome      loop.Outcome
-	err          error
-}
-
-// render turns the scenario's neutral turns into bodies, as the engine's
-// provider would send them.
-func (p *play) render() error {
-	p.model, p.maxTokens = p.resolved.Model, p.scenario.Request.MaxTokens
-	for i, t := range p.scenario.Turns {
-		turn, neutral, err := p.renderTurn(t)
-		if err != nil {
-			return fmt.Errorf("%s: turns[%d]: %w", p.scenario.ID, i, err)
-		}
-		p.turns = append(p.turns, turn)
-		p.neutral = append(p.neutral, neutral)
-	}
-	return nil
-}
-
-func (p *play) renderTurn(t fixtures.Turn) (replay.Turn, *codecs.Reply, error) {
-	if t.Error != nil {
-		answer := p.codec.RenderError(&codecs.ProviderError{
-			Dialect: p.codec.Dialect(), Status: t.Error.Status, Kind: t.Error.Kind, Code: t.Error.Code, Message: t.Error.Message,
-		}, p.resolved.Profile)
-		if t.Error.Status == http.StatusOK {
-			answer.Status = http.StatusOK // an error inside a reply
-		}
-		header := http.Header(answer.Header)
-		for k, v := range t.Error.Headers {
-			header.Set(k, v)
-		}
-		return replay.Turn{Status: answer.Status, Header: header, Body: answer.Body}, nil, nil
-	}
-	t.Parts = forDialect(t.Parts, p.codec.Dialect())
-	reply, err := codecs.ParseNeutralReply(t.Reply())
+// PlayBodies tells what the reference loop does with given replies. input is
+//
+//	{"bodies":[...],"tools":[...],"results":{...},"max_iterations":N}
+//
+// bodies are reply bodies: objects, texts, or {"status":N,"body":...}. tools are
+// definitions in any form. results maps a tool's name to its
+// MCP result, to a text, or to a list of either, one for each call in turn; a
+// tool without one answers "ok". messages, max_tokens, truncation ("documented")
+// and last_turn ("run") may be given too.
+//
+// The value is {"run":[{name,arguments}],"requests":[bodies],"final","error",
+// "warnings","dropped"}.
+func PlayBodies(ctx context.Context, c codecs.Full, p codecs.Profile, model string, input []byte) (codecs.Raw, error) {
+	in, err := jsonx.Parse(input)
 	if err != nil {
-		return replay.Turn{}, nil, err
+		return nil, fmt.Errorf("play: %w", err)
 	}
-	reply.Model = p.model
-	body, warnings, err := p.codec.RenderReply(reply, p.resolved.Profile)
-	if err != nil {
-		return replay.Turn{}, nil, err
-	}
-	for _, w := range warnings {
-		// Other losses show in the checks; a turn that ends in another way than
-		// the scenario's is another scenario.
-		if w.Code == codecs.WarnLossy && w.Pointer == "/finish" {
-			return replay.Turn{}, nil, cannotSay(w.Text)
-		}
-	}
-	patches := t.Patches(string(p.codec.Dialect()), "off")
-	if len(patches) == 0 {
-		return replay.Turn{Body: body}, &reply, nil
-	}
-	var ps []replay.Patch
-	for _, q := range patches {
-		ps = append(ps, replay.Patch{Path: q.Path, Set: q.Set, Remove: q.Remove})
-	}
-	body, err = replay.Apply(body, ps)
-	return replay.Turn{Body: body}, nil, err
-}
-
-// cannotSay is the reason why a scenario does not apply to an engine: its wire
-// has no word for what a turn says.
-type cannotSay string
-
-func (c cannotSay) Error() string { return string(c) }
-
-// forDialect leaves out parts that a scenario gives to other dialects only:
-// server items have no neutral form.
-func forDialect(parts []fixtures.Raw, d codecs.Dialect) []fixtures.Raw {
-	out := []fixtures.Raw{}
-	for _, raw := range parts {
-		only := jsonx.Of(raw).Get("only").Items()
-		if len(only) == 0 || slices.ContainsFunc(only, func(v jsonx.Value) bool { return v.Str() == string(d) }) {
-			out = append(out, raw)
-		}
-	}
-	return out
-}
-
-// useTape takes the engine's side from recorded or documented exchanges. The
-// tape brings the model and the request parameters that it was made with, and
-// may say how its end differs from the scenario's.
-func (p *play) useTape(tapes *Tapes, entry cassettes.Entry) error {
-	tape, err := cassettes.Read(tapes.FS, entry.Tape)
-	if err != nil {
-		return err
-	}
-	if err := p.fromTape(tape, entry); err != nil {
-		return err
-	}
-	p.player = cassettes.NewPlayer(tape)
-	return nil
-}
-
-func (p *play) fromTape(tape cassettes.Tape, entry cassettes.Entry) error {
-	engine, err := p.runner.Catalog.Lookup(entry.Engine)
-	if err != nil {
-		return err
-	}
-	p.resolved = engine.Resolve(entry.Model)
-	p.model, p.maxTokens = entry.Model, entry.MaxTokens
-	if len(entry.Extra) > 0 {
-		// The layout of the index is no part of a request.
-		if p.extra, err = jsonx.Compact(entry.Extra); err != nil {
-			return fmt.Errorf("tape %s: extra: %w", entry.Tape, err)
-		}
-	}
-	for _, x := range tape.Exchanges {
-		p.turns = append(p.turns, replay.Turn{Status: x.Response.Status, Header: x.Response.Header, Body: x.Response.Body})
-		p.neutral = append(p.neutral, nil)
-	}
-	if len(entry.Expect) > 0 {
-		// Into a fresh value: the scenario is shared by every row.
-		var own fixtures.Expect
-		if err := json.Unmarshal(entry.Expect, &own); err != nil {
-			return fmt.Errorf("tape %s: expect: %w", entry.Tape, err)
-		}
-		for _, m := range jsonx.Of(entry.Expect).Members() {
-			switch m.Key {
-			case "tool_calls":
-				p.scenario.Expect.ToolCalls = own.ToolCalls
-			case "requests":
-				p.scenario.Expect.Requests = own.Requests
-			case "end":
-				p.scenario.Expect.End = own.End
-			case "warnings":
-				p.scenario.Expect.Warnings = own.Warnings
-			default:
-				return fmt.Errorf("tape %s: expect: a tape may replace tool_calls, requests, end and warnings, not %q", entry.Tape, m.Key)
-			}
-		}
-	}
-	return nil
-}
-
-// RoundTrip notes the request for the judge and lets the tape answer, or the
-// rendered conversation where there is none.
-func (p *play) RoundTrip(req *http.Request) (*http.Response, error) {
-	if p.player == nil {
-		return p.conversation.RoundTrip(req)
-	}
-	body, err := replay.Peek(req)
-	if err != nil {
+	if err := checkPlay(in); err != nil {
 		return nil, err
 	}
-	p.conversation.Note(req, body)
-	resp, err := p.player.RoundTrip(req)
-	if err != nil && p.mismatch == nil {
-		p.mismatch = err
+	script := &script{codec: c, profile: p}
+	for _, b := range in.Get("bodies").Items() {
+		script.add(b)
 	}
-	return resp, err
-}
-
-// run lets the reference loop play its part.
-func (p *play) run(ctx context.Context) {
-	profile := p.resolved.Profile
-	// An engine with a URL of its own is matched by its engine entry, not by
-	// the dialect's paths.
-	p.conversation = &replay.Conversation{
-		Server: p.codec, Profile: profile, Turns: p.turns, AnyPath: true,
-		Restore: func(body []byte) ([]byte, error) { return p.resolved.Engine.Restore(body, p.model) },
+	tools, _, err := codecs.ParseTools(orEmptyList(in.Get("tools")))
+	if err != nil {
+		return nil, fmt.Errorf("play: %w", err)
 	}
-	var subject codecs.Codec = p.codec
-	if p.runner.Wrap != nil {
-		subject = p.runner.Wrap(p.codec)
-	}
-	vars := map[string]string{}
-	for name, value := range p.resolved.Engine.Vars {
-		vars[name] = value
-		if value == "" {
-			vars[name] = "replay"
+	server := &scripted{tools: tools, results: map[string][]jsonx.Value{}, used: map[string]int{}}
+	for _, m := range in.Get("results").Members() {
+		if server.results[m.Key] = []jsonx.Value{m.Value}; m.Value.IsArray() {
+			server.results[m.Key] = m.Value.Items()
 		}
 	}
-	client := &engines.Client{Engine: p.resolved.Engine, Codec: subject, Model: p.model, Key: replayKey, Vars: vars, HTTP: httpClient(p)}
-	req := p.scenario.Request
-	cfg := loop.Config{
-		Codec: subject, Profile: profile, Model: p.model, Sender: client, Servers: p.servers(),
-		Messages: p.prompt(), ServerTools: p.scenario.ServerTools[string(p.codec.Dialect())],
-		Parallel: req.Parallel, MaxTokens: p.maxTokens, Extra: p.extra, MaxIterations: req.MaxIterations,
+	cfg := loop.Config{Codec: c, Profile: p, Model: model, Sender: script, Servers: []loop.ToolServer{server}}
+	if cfg.Messages, err = playMessages(in); err != nil {
+		return nil, err
 	}
-	if len(req.Choice) > 0 {
-		cfg.Choice = codecs.ParseChoice(req.Choice)
+	if n, ok := in.Get("max_iterations").Int(); ok {
+		cfg.MaxIterations = int(n)
 	}
-	p.outcome, p.err = loop.Run(ctx, cfg)
+	if n, ok := in.Get("max_tokens").Int(); ok {
+		cfg.MaxTokens = int(n)
+	}
+	if in.Get("truncation").Str() == "documented" {
+		cfg.Truncation = codecs.Documented
+	}
+	if in.Get("last_turn").Str() == "run" {
+		cfg.LastTurn = loop.RunCalls
+	}
+	for _, t := range in.Get("server_tools").Items() {
+		cfg.ServerTools = append(cfg.ServerTools, t.Raw())
+	}
+	out, runErr := loop.Run(ctx, cfg)
+	return playView(out, runErr, server), nil
 }
 
-// prompt reads the scenario's messages.
-func (p *play) prompt() []codecs.Message {
+// playKeys are the keys of the input and what each must be.
+var playKeys = map[string]func(jsonx.Value) string{
+	"bodies":         wantKind(jsonx.Array),
+	"tools":          nil, // ParseTools says it better
+	"results":        wantKind(jsonx.Object),
+	"messages":       wantKind(jsonx.Array),
+	"max_iterations": wantCount,
+	"max_tokens":     wantCount,
+	"truncation":     wantWord("safe", "documented"),
+	"last_turn":      wantWord("stop", "run"),
+	"server_tools":   wantKind(jsonx.Array),
+}
+
+func wantKind(k jsonx.Kind) func(jsonx.Value) string {
+	return func(v jsonx.Value) string {
+		if v.Kind() != k {
+			return fmt.Sprintf("want %s, got %s", k, v.Kind())
+		}
+		return ""
+	}
+}
+
+func wantCount(v jsonx.Value) string {
+	if n, ok := v.Int(); !ok || n < 1 || n > 1<<31 {
+		return fmt.Sprintf("want a whole number of at least 1, got %.40s", v.Raw())
+	}
+	return ""
+}
+
+func wantWord(words ...string) func(jsonx.Value) string {
+	return func(v jsonx.Value) string {
+		if !slices.Contains(words, v.Str()) {
+			return fmt.Sprintf("want one of %s, got %.40s", strings.Join(words, ", "), v.Raw())
+		}
+		return ""
+	}
+}
+
+// checkPlay refuses input that would be read in part only.
+func checkPlay(in jsonx.Value) error {
+	if !in.IsObject() {
+		return fmt.Errorf("play: want an object, got %s", in.Kind())
+	}
+	if !in.Get("bodies").Exists() {
+		return errors.New("play: /bodies: missing; give a list of reply bodies")
+	}
+	var known []string
+	for k := range playKeys {
+		known = append(known, k)
+	}
+	slices.Sort(known)
+	for _, m := range in.Members() {
+		check, ok := playKeys[m.Key]
+		if !ok {
+			return fmt.Errorf("play: unknown key %.80q%s; the keys are %s", m.Key, suggest.Text(m.Key, known), strings.Join(known, ", "))
+		}
+		if check == nil || m.Value.Kind() == jsonx.Null {
+			continue
+		}
+		if fault := check(m.Value); fault != "" {
+			return fmt.Errorf("play: /%s: %s", m.Key, fault)
+		}
+	}
+	return nil
+}
+
+func orEmptyList(v jsonx.Value) codecs.Raw {
+	if v.Defined() {
+		return v.Raw()
+	}
+	return codecs.Raw("[]")
+}
+
+func playMessages(in jsonx.Value) ([]codecs.Message, error) {
+	if !in.Get("messages").Defined() {
+		return []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Go on."}}}}, nil
+	}
 	var f jsonx.Fields
-	if p.scenario.Request.System != "" {
-		f.Str("system", p.scenario.Request.System)
+	req, _, err := codecs.ParseNeutralRequest(f.Set("messages", in.Get("messages").Raw()).Raw())
+	return req.Messages, err
+}
+
+func playView(out loop.Outcome, err error, server *scripted) codecs.Raw {
+	var f jsonx.Fields
+	var ran []codecs.Raw
+	for _, r := range server.ran {
+		var o jsonx.Fields
+		ran = append(ran, o.Str("name", r.Name).Set("arguments", r.Arguments).Raw())
 	}
-	f.Set("messages", jsonx.List(p.scenario.Request.Messages...))
-	req, _, err := codecs.ParseNeutralRequest(f.Raw())
+	f.Set("run", jsonx.List(ran...)).Set("requests", jsonx.List(out.Requests...))
 	if err != nil {
-		panic(err) // the scenario's schema rules it out
+		var e jsonx.Fields
+		e.Str("kind", loop.ErrorKind(err)).Str("message", err.Error())
+		f.Set("final", codecs.Raw("null")).Set("error", e.Raw())
+	} else {
+		f.Str("final", out.Text).Set("error", codecs.Raw("null"))
 	}
-	return req.Messages
+	return f.Set("warnings", codecs.ViewWarnings(out.Warnings)).Set("dropped", codecs.ViewCalls(out.Dropped)).Raw()
 }
 
-// servers builds the scenario's tool servers, each behind the recorder.
-func (p *play) servers() []loop.ToolServer {
-	var out []loop.ToolServer
-	for _, s := range p.scenario.Servers {
-		out = append(out, &recorded{name: s.Name, inner: toolServerOf(s), log: &p.tools})
-	}
-	return out
+// script answers requests with its replies, in order.
+type script struct {
+	codec   codecs.Full
+	profile codecs.Profile
+	replies []scriptedReply
+	next    int
 }
 
-// toolServerOf is the tool server of a scenario, as the data that the fixture
-// server runs on.
-func toolServerOf(s fixtures.Server) *toolserver.Server {
-	out := &toolserver.Server{Name: s.Name}
-	for _, t := range s.Tools {
-		tool := toolserver.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, Annotations: t.Annotations}
-		for _, a := range t.Answers {
-			tool.Answers = append(tool.Answers, toolserver.Answer{When: a.When, Result: a.Result, Error: errorText(a.Error)})
+type scriptedReply struct {
+	status int
+	body   []byte
+}
+
+func (s *script) add(v jsonx.Value) {
+	r := scriptedReply{status: http.StatusOK, body: v.Raw()}
+	if status, ok := v.Get("status").Int(); ok && v.Get("body").Exists() && v.Len() == 2 {
+		r.status, v = int(status), v.Get("body")
+		r.body = v.Raw()
+	}
+	if text, ok := v.Text(); ok {
+		r.body = []byte(text)
+	}
+	s.replies = append(s.replies, r)
+}
+
+// Send implements loop.Sender.
+func (s *script) Send(context.Context, []byte, bool) (int, map[string][]string, []byte, error) {
+	if s.next >= len(s.replies) {
+		return 0, nil, nil, fmt.Errorf("the loop asks for reply %d, but only %d bodies were given", s.next+1, len(s.replies))
+	}
+	r := s.replies[s.next]
+	s.next++
+	return r.status, nil, r.body, nil
+}
+
+// scripted is the tool server of PlayBodies.
+type scripted struct {
+	tools   []codecs.Tool
+	results map[string][]jsonx.Value // by tool, one for each call in turn; the last one stays
+
+	mu   sync.Mutex
+	used map[string]int
+	ran  []replay.Call
+}
+
+func (s *scripted) Name() string { return "tools" }
+
+func (s *scripted) ListTools(context.Context) ([]codecs.Tool, error) { return s.tools, nil }
+
+func (s *scripted) CallTool(_ context.Context, name string, arguments codecs.Raw) (codecs.ToolResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ran = append(s.ran, replay.Call{Name: name, Arguments: arguments})
+	var v jsonx.Value
+	if list := s.results[name]; len(list) > 0 {
+		v = list[min(s.used[name], len(list)-1)]
+		s.used[name]++
+	}
+	r := codecs.ToolResult{}
+	switch {
+	case !v.Defined():
+		r.Content = []codecs.Raw{codecs.TextBlock("ok")}
+	case v.IsObject():
+		if err := codecs.ReadMCPResult(&r, v); err != nil {
+			return r, fmt.Errorf("results: %s: %w", name, err)
 		}
-		out.Tools = append(out.Tools, tool)
+	default:
+		text, ok := v.Text()
+		if !ok {
+			text = string(v.Raw())
+		}
+		r.Content = []codecs.Raw{codecs.TextBlock(text)}
 	}
-	return out
+	return r, nil
 }
-
-// errorText reads an answer's protocol error: a message, or an object with one.
-func errorText(raw fixtures.Raw) string {
-	v := jsonx.Of(raw)
-	if s, ok := v.Text(); ok {
-		return s
-	}
-	return v.Get("message").Str()
-}
-
-// recorder keeps what reached the tool servers, in order.
-type recorder struct {
-	mu    sync.Mutex
-	calls []call
-}
-
-type call struct {
-	server, name string
-	arguments    codecs.Raw
-	result       codecs.ToolResult
-}
-
-func (r *recorder) add(c call) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.calls = append(r.calls, c)
-}
-
-// recorded is a tool server whose calls are noted.
-type recorded struct {
-	name  string
-	inner *toolserver.Server
-	log   *recorder
-}
-
-func (s *recorded) Name() string { return s.name }
-
-func (s *recorded) ListTools(context.Context) ([]codecs.Tool, error) {
-	tools, _, err := codecs.ParseTools(s.inner.ListTools())
-	return tools, err
-}
-
-func (s *recorded) CallTool(ctx context.Context, name string, arguments codecs.Raw) (codecs.ToolResult, error) {
-	raw, err := s.inner.CallTool(ctx, name, arguments)
-	var r codecs.ToolResult
-	if err == nil {
-		err = codecs.ReadMCPResult(&r, jsonx.Of(raw))
-	}
-	c := call{server: s.name, name: name, arguments: arguments, result: r}
-	if err != nil {
-		c.result = codecs.ToolResult{Content: []codecs.Raw{codecs.TextBlock(err.Error())}, IsError: true}
-	}
-	s.log.add(c)
-	return r, err
-}
-
-// httpClient wraps a transport that never dials.
-func httpClient(rt http.RoundTripper) *http.Client { return &http.Client{Transport: rt} }

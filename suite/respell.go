@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
+	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/suite/results"
 )
@@ -24,46 +23,40 @@ func (r Runner) Respell(ctx context.Context, tape cassettes.Tape, entry cassette
 	if at < 0 {
 		return tape, results.Cell{}, fmt.Errorf("tape %s: no scenario %q", entry.Tape, entry.Scenario)
 	}
-	p := play{runner: r, scenario: r.Scenarios[at].Bind(1)}
 	engine, err := r.Catalog.Lookup(entry.Engine)
 	if err != nil {
 		return tape, results.Cell{}, fmt.Errorf("tape %s: %w", entry.Tape, err)
 	}
-	if p.codec, err = all.For(engine.Resolve(entry.Model).Dialect); err != nil {
+	c := cell{scenario: r.Scenarios[at].Bind(1)}
+	if c.codec, err = all.For(engine.Resolve(entry.Model).Dialect); err != nil {
 		return tape, results.Cell{}, err
 	}
-	if err := p.fromTape(tape, entry); err != nil {
+	if err := c.fromTape(r, tape, entry); err != nil {
 		return tape, results.Cell{}, err
 	}
-	p.run(ctx)
+	run := r.start()
+	defer run.tools.close()
+	if err := c.play(ctx, run); err != nil {
+		return tape, results.Cell{}, err
+	}
+	c.tape = nil // its requests are what is being written
 	cell := results.Cell{Scenario: entry.Scenario, Origin: results.Origin(entry.Origin.Kind), Tape: entry.Tape}
-	p.judge(&cell)
-	sent := p.conversation.Sent()
+	c.judge(&cell, run.reference)
+	sent := c.transcript.Exchanges
 	if len(sent) < len(tape.Exchanges) {
-		return tape, cell, fmt.Errorf("tape %s: %d responses, but the loop sends %d requests (it ended with %q, %v)", entry.Tape, len(tape.Exchanges), len(sent), p.outcome.Text, p.err)
+		return tape, cell, fmt.Errorf("tape %s: %d responses, but the loop sends %d requests (it ended with %+v)", entry.Tape, len(tape.Exchanges), len(sent), c.transcript.End)
+	}
+	task := c.task()
+	address, err := (&engines.Client{Engine: c.resolved.Engine, Model: c.model, Vars: task.Vars}).URL(false)
+	if err != nil {
+		return tape, cell, err
 	}
 	out := cassettes.Tape{Name: entry.Tape}
 	for i, x := range tape.Exchanges {
-		x.Request = cassettes.Request{
-			Method: sent[i].Method, URL: withoutKey(sent[i].URL, engine.Auth),
-			Header: http.Header{"Content-Type": {"application/json"}}, Body: sent[i].Body,
-		}
+		x.Request = cassettes.Request{Method: sent[i].In.Method, URL: address, Header: http.Header{"Content-Type": {"application/json"}}, Body: sent[i].In.Body}
 		out.Exchanges = append(out.Exchanges, x)
 	}
 	return out, cell, nil
-}
-
-// withoutKey takes the key out of a URL whose engine takes it in the query.
-func withoutKey(address, auth string) string {
-	name, inQuery := strings.CutPrefix(auth, "query:")
-	u, err := url.Parse(address)
-	if err != nil || !inQuery {
-		return address
-	}
-	q := u.Query()
-	q.Del(name)
-	u.RawQuery = q.Encode()
-	return u.String()
 }
 
 // NeutralRequest reads a request body as what it says: messages and parts, with

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,25 +12,41 @@ import (
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
+	"github.com/toolconform/conform/suite/client"
+	"github.com/toolconform/conform/suite/replay"
 	"github.com/toolconform/conform/suite/results"
 )
 
 // Version is the version of the suite: of its scenarios, cases and checks.
 const Version = "0.1.0"
 
-// Runner replays scenarios with the reference loop. Catalog and Scenarios are
-// required.
+// Runner plays scenarios with a client. Catalog and Scenarios are required.
 type Runner struct {
 	Catalog   *engines.Catalog
 	Scenarios []fixtures.Scenario
 	Tapes     *Tapes // nil: every scenario is rendered
 
-	// Wrap, when set, stands between the reference loop and its codec: the loop
-	// uses what it returns, the judge and the replay keep the codec itself. A
-	// test that plants a fault, and the mutants, use it.
-	Wrap func(codecs.Full) codecs.Codec
+	// Client is what is under test; nil is the reference loop. The policies of the
+	// reference (exact ends, warnings, the requests of the tapes) are judged of a
+	// client.Reference alone.
+	Client client.Client
+	// Codec finds the codec that plays the engine of a dialect; nil is all.For.
+	Codec func(codecs.Dialect) (codecs.Full, error)
+	// Keep, when set, is given every cell that ran and what happened in it; it
+	// returns the reference under which the document names the transcript.
+	Keep func(Played) (ref string, err error)
 
 	Date string // YYYY-MM-DD, for the document
+}
+
+// Played is a cell that ran.
+type Played struct {
+	Client     client.Info
+	Engine     string
+	Dialect    codecs.Dialect
+	Model      string // that was asked for
+	Cell       results.Cell
+	Transcript replay.Transcript
 }
 
 // Selection says what to run. Empty lists take everything.
@@ -40,24 +55,50 @@ type Selection struct {
 	Dialects  []string
 	Scenarios []string // ids, folders or globs
 	Model     string   // in place of the default models
+	Stream    string   // off, on or both; "" is off
 }
 
 // row is one line of the plan.
 type row struct {
 	engines.Resolved
-	key string // dialect and effective profile
+	codec codecs.Full
+	key   string // dialect and effective profile
 }
 
-// Run replays the selected cells and returns the verdicts. An error means that
-// the selection names something that does not exist.
+// run is a Runner at work.
+type run struct {
+	Runner
+	client    client.Client
+	info      client.Info
+	reference bool
+	tools     toolbox
+}
+
+func (r Runner) start() *run {
+	out := &run{Runner: r, client: r.Client, tools: toolbox{}}
+	if out.client == nil {
+		out.client = client.Reference{Catalog: r.Catalog, Codec: r.Codec}
+	}
+	out.info = out.client.Info()
+	_, out.reference = out.client.(client.Reference)
+	return out
+}
+
+// Run plays the selected cells and returns the verdicts. An error means that the
+// selection names something that does not exist.
 func (r Runner) Run(ctx context.Context, sel Selection) (results.Document, error) {
-	rows, scenarios, err := r.plan(sel)
+	rows, scenarios, modes, err := r.plan(sel)
 	if err != nil {
 		return results.Document{}, err
 	}
+	at := r.start()
+	defer at.tools.close()
 	doc := results.Document{Version: results.Version, SuiteVersion: Version, Mode: "replay", Date: r.Date}
-	for _, s := range scenarios {
-		doc.Columns = append(doc.Columns, results.Column{Scenario: s.ID, Area: s.Area(), Title: s.Title})
+	for i, s := range scenarios {
+		for _, stream := range modes {
+			doc.Columns = append(doc.Columns, results.Column{Scenario: s.ID, Stream: stream, Area: s.Area(), Title: s.Title})
+		}
+		scenarios[i] = s.Bind(1)
 	}
 	base := map[string]string{}
 	for _, row := range rows {
@@ -67,10 +108,12 @@ func (r Runner) Run(ctx context.Context, sel Selection) (results.Document, error
 			base[row.key] = row.Engine.Name
 		}
 		for _, s := range scenarios {
-			if err := ctx.Err(); err != nil {
-				return results.Document{}, err
+			for _, stream := range modes {
+				if err := ctx.Err(); err != nil {
+					return results.Document{}, err
+				}
+				out.Cells = append(out.Cells, at.cell(ctx, row, s, stream, out.SameAs, sel.Model))
 			}
-			out.Cells = append(out.Cells, r.cell(ctx, row.Resolved, s, out.SameAs, sel.Model))
 		}
 		doc.Rows = append(doc.Rows, out)
 	}
@@ -78,18 +121,35 @@ func (r Runner) Run(ctx context.Context, sel Selection) (results.Document, error
 	return doc, nil
 }
 
-func (r Runner) plan(sel Selection) ([]row, []fixtures.Scenario, error) {
+func (r Runner) plan(sel Selection) ([]row, []fixtures.Scenario, []bool, error) {
+	modes, ok := map[string][]bool{"": {false}, "off": {false}, "on": {true}, "both": {false, true}}[sel.Stream]
+	if !ok {
+		return nil, nil, nil, fmt.Errorf("stream %.40q is none of off, on and both", sel.Stream)
+	}
+	rows, err := r.rows(sel)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	scenarios, err := SelectScenarios(r.Scenarios, sel.Scenarios)
+	return rows, slices.Clone(scenarios), modes, err
+}
+
+func (r Runner) rows(sel Selection) ([]row, error) {
+	find := r.Codec
+	if find == nil {
+		find = all.For
+	}
 	var names []string // as the catalogue spells them
 	for _, n := range sel.Engines {
 		e, err := r.Catalog.Lookup(n)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		names = append(names, e.Name)
 	}
 	for _, d := range sel.Dialects {
 		if _, err := all.For(codecs.Dialect(d)); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	var rows []row
@@ -101,27 +161,30 @@ func (r Runner) plan(sel Selection) ([]row, []fixtures.Scenario, error) {
 		if len(sel.Dialects) > 0 && !slices.Contains(sel.Dialects, string(res.Dialect)) {
 			continue
 		}
+		codec, err := find(res.Dialect)
+		if err != nil {
+			return nil, err
+		}
 		profile, err := jsonx.Marshal(res.Profile)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		// What the entry does to a body is part of what is sent.
 		edits, err := jsonx.Marshal([]any{res.Engine.BodySet, res.Engine.BodyRemove})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		rows = append(rows, row{Resolved: res, key: string(res.Dialect) + string(profile) + string(edits)})
+		rows = append(rows, row{Resolved: res, codec: codec, key: string(res.Dialect) + string(profile) + string(edits)})
 	}
 	if len(rows) == 0 {
-		return nil, nil, fmt.Errorf("no engine speaks the dialects %s among %s", strings.Join(sel.Dialects, ", "), strings.Join(sel.Engines, ", "))
+		return nil, fmt.Errorf("no engine speaks the dialects %s among %s", strings.Join(sel.Dialects, ", "), strings.Join(sel.Engines, ", "))
 	}
 	order := map[codecs.Dialect]int{}
 	for i, d := range codecs.Dialects() {
 		order[d] = i
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return order[a.Dialect] - order[b.Dialect] })
-	scenarios, err := SelectScenarios(r.Scenarios, sel.Scenarios)
-	return rows, scenarios, err
+	return rows, nil
 }
 
 // SelectScenarios returns the scenarios whose id is named, lies below a named
@@ -175,72 +238,4 @@ func glob(pattern, s string) bool {
 		}
 	}
 	return strings.Trim(pattern[p:], "*") == ""
-}
-
-// cell runs one scenario against one row, or says why not. model is the one that
-// was asked for, "" when none was: a tape of another model says nothing about it.
-func (r Runner) cell(ctx context.Context, res engines.Resolved, s fixtures.Scenario, sameAs, model string) (out results.Cell) {
-	out = results.Cell{Scenario: s.ID}
-	defer func() {
-		if p := recover(); p != nil {
-			out.Break(fmt.Sprintf("panic: %v", p))
-		}
-	}()
-	if reason, excluded := s.Excludes(string(res.Dialect)); excluded {
-		out.Verdict, out.Reason = results.NA, reason
-		return out
-	}
-	if len(s.ServerTools[string(res.Dialect)]) > 0 && res.Profile.NoServerTool {
-		out.Verdict, out.Reason = results.NA, "this engine takes no server tools"
-		return out
-	}
-	if streamOnly(res.Engine) {
-		out.Verdict, out.Reason = results.NA, "this engine answers as a stream only, and streams are not run yet"
-		return out
-	}
-	entry, taped := r.Tapes.Find(res.Engine.Name, s.ID)
-	taped = taped && (model == "" || entry.Model == model)
-	if !taped && sameAs != "" {
-		out.Verdict = results.Same
-		return out
-	}
-	c, err := all.For(res.Dialect)
-	if err != nil {
-		out.Break(err.Error())
-		return out
-	}
-	p := play{runner: r, resolved: res, codec: c, scenario: s.Bind(1)}
-	if taped {
-		out.Tape = entry.Tape
-		if entry.Model != res.Model {
-			out.Model = entry.Model
-		}
-		out.Origin = results.Origin(entry.Origin.Kind)
-		err = p.useTape(r.Tapes, entry)
-	} else {
-		out.Origin = results.Synthetic
-		err = p.render()
-	}
-	if reason := cannotSay(""); errors.As(err, &reason) {
-		out.Verdict, out.Reason, out.Origin = results.NA, string(reason), ""
-		return out
-	}
-	if err != nil {
-		out.Break(err.Error())
-		return out
-	}
-	p.run(ctx)
-	p.judge(&out)
-	return out
-}
-
-// streamOnly tells whether the entry of an engine asks for a stream on every
-// request.
-func streamOnly(e engines.Engine) bool {
-	for _, set := range e.BodySet {
-		if set.Pointer == "/stream" && string(set.Value) == "true" {
-			return true
-		}
-	}
-	return false
 }

@@ -1,46 +1,49 @@
 package suite
 
 import (
+	"errors"
+	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
-	"github.com/toolconform/conform/loop"
 	"github.com/toolconform/conform/suite/judge"
 	"github.com/toolconform/conform/suite/results"
 )
 
-// judge fills the cell from what the play saw.
-func (p *play) judge(cell *results.Cell) {
-	seen := p.seen()
-	session := judge.Over(seen, p.expectation())
-	cell.Exchanges = len(seen.Exchanges)
-	cell.All = session.Findings()
-	p.listed(cell)
-	if len(p.scenario.Expect.Classify["cut_call"]) > 0 {
-		cell.Class = p.class(session)
+// judge fills the verdict from what happened. Policies are judged of the
+// reference only.
+func (c *cell) judge(out *results.Cell, reference bool) {
+	seen := c.seen()
+	session := judge.Over(seen, c.expectation(reference))
+	out.Exchanges = len(seen.Exchanges)
+	out.All = session.Findings()
+	c.listed(out)
+	if len(c.scenario.Expect.Classify["cut_call"]) > 0 {
+		out.Class = c.class(session)
 	}
 	order := map[string]int{}
 	for i, r := range judge.Rules() {
 		order[r.ID] = i
 	}
-	slices.SortStableFunc(cell.All, func(a, b results.Check) int { return order[a.ID] - order[b.ID] })
-	cell.Settle(cell.All)
-	if cell.Verdict == results.Pass && p.player == nil && p.pointless(cell) {
-		cell.Verdict, cell.Origin, cell.Tape, cell.Model = results.NA, "", "", ""
-		cell.Reason = "nothing that the scenario is about applies to this engine: " + strings.Join(p.scenario.Rules, ", ")
+	slices.SortStableFunc(out.All, func(a, b results.Check) int { return order[a.ID] - order[b.ID] })
+	out.Settle(out.All)
+	if out.Verdict == results.Pass && c.tape == nil && c.pointless(out) {
+		out.Verdict, out.Origin, out.Tape, out.Model = results.NA, "", "", ""
+		out.Reason = "nothing that the scenario is about applies to this engine: " + strings.Join(c.scenario.Rules, ", ")
 	}
 }
 
 // class tells which of the accepted ways of treating a cut call was seen. A limit
 // that left no call to speak of stops the loop or is passed over.
-func (p *play) class(s *judge.Session) string {
+func (c *cell) class(s *judge.Session) string {
 	if seen := s.CutCall(); seen != "" {
 		return seen
 	}
-	if p.err != nil {
+	if c.outcome.Error != nil {
 		return "stopped"
 	}
 	return "dropped"
@@ -48,70 +51,91 @@ func (p *play) class(s *judge.Session) string {
 
 // pointless tells whether every rule that the scenario is about had nothing to
 // judge at this row: the loop completed, but the cell would say more than it shows.
-func (p *play) pointless(cell *results.Cell) bool {
-	for _, id := range p.scenario.Rules {
-		at := slices.IndexFunc(cell.All, func(c results.Check) bool { return c.ID == id })
+func (c *cell) pointless(cell *results.Cell) bool {
+	for _, id := range c.scenario.Rules {
+		at := slices.IndexFunc(cell.All, func(k results.Check) bool { return k.ID == id })
 		if at < 0 || cell.All[at].Verdict != results.NA {
 			return false
 		}
 	}
-	return len(p.scenario.Rules) > 0
+	return len(c.scenario.Rules) > 0
 }
 
 // seen is what the judge is shown: the requests that came in, the replies that
 // went out, and what the tool servers were asked.
-func (p *play) seen() judge.Observed {
-	out := judge.Observed{Watched: true, End: &judge.End{Text: p.outcome.Text, Warnings: p.outcome.Warnings}}
-	if p.err != nil {
-		out.End.Error, out.End.Message = loop.ErrorKind(p.err), p.err.Error()
-	}
-	for _, c := range p.tools.calls {
-		out.Executed = append(out.Executed, judge.Executed{Server: c.server, Name: c.name, Arguments: c.arguments, Result: c.result})
-	}
-	for i, s := range p.conversation.Sent() {
-		var answer *codecs.Answer
-		if i < len(p.turns) {
-			answer = &codecs.Answer{Status: p.turns[i].Status, Header: p.turns[i].Header, Body: p.turns[i].Body}
+func (c *cell) seen() judge.Observed {
+	t := c.transcript
+	out := judge.Observed{Watched: true, End: &judge.End{Text: t.End.Text, Error: t.End.Kind, Message: t.End.Message, Warnings: c.outcome.Warnings}}
+	for _, k := range t.Calls {
+		e := judge.Executed{Server: k.Server, Name: k.Name, Arguments: k.Arguments}
+		err := errors.New(k.Error)
+		if k.Error == "" {
+			err = codecs.ReadMCPResult(&e.Result, jsonx.Of(k.Result))
 		}
-		x := judge.Read(p.codec, p.resolved.Profile, codecs.In{Method: s.Method, Path: s.Path, Body: s.Body}, answer)
-		x.Request, x.RequestErr = s.Request, s.Err // read without what the engine's entry does to a body
+		if err != nil {
+			e.Result = codecs.ToolResult{Content: []codecs.Raw{codecs.TextBlock(err.Error())}, IsError: true}
+		}
+		out.Executed = append(out.Executed, e)
+	}
+	for _, e := range t.Exchanges {
+		var answer *codecs.Answer
+		if e.Turn < len(c.script.Turns) { // past it nothing is the engine's
+			answer = &e.Out
+		}
+		in, err := e.In, error(nil)
+		in.Body, err = c.resolved.Engine.Restore(in.Body, c.model)
+		x := judge.Read(c.codec, c.resolved.Profile, in, answer)
+		if err != nil {
+			x.RequestErr = err
+		}
 		out.Exchanges = append(out.Exchanges, x)
 	}
 	return out
 }
 
-// expectation is what the scenario wants of the reference.
-func (p *play) expectation() *judge.Expectation {
-	want, off := p.scenario.Expect, false
+// expectation is what the scenario wants of the client.
+func (c *cell) expectation(reference bool) *judge.Expectation {
+	want, req := c.scenario.Expect, c.scenario.Request
 	out := &judge.Expectation{
-		Model: p.model, MaxTokens: p.maxTokens, Stream: &off, Parallel: p.scenario.Request.Parallel, Prompt: p.prompt(),
-		Tools: p.expectedTools(), ServerTools: p.scenario.ServerTools[string(p.codec.Dialect())], Turns: p.neutral,
-		Calls: [][]fixtures.ToolCall{want.ToolCalls, p.withoutLastTurn(want.ToolCalls)}, Requests: &want.Requests,
-		Ends: []fixtures.Ending{want.End.Reference}, Warnings: want.Warnings,
+		Model: c.model, MaxTokens: c.maxTokens, Stream: &c.stream, Parallel: req.Parallel, Prompt: c.prompt(),
+		Tools: c.expectedTools(), ServerTools: c.scenario.ServerTools[string(c.codec.Dialect())],
+		Calls: [][]fixtures.ToolCall{want.ToolCalls, c.withoutLastTurn(want.ToolCalls)}, Requests: &want.Requests, Ends: want.End.Accept,
 	}
-	if len(p.scenario.Request.Choice) > 0 {
-		out.Choice = codecs.ParseChoice(p.scenario.Request.Choice)
+	for _, t := range c.script.Turns {
+		out.Turns = append(out.Turns, t.Says)
 	}
-	if p.player != nil {
-		out.Recorded = &judge.Recorded{Differs: func(i int, _ codecs.In) error {
-			if i+1 < len(p.conversation.Sent()) {
-				return nil
-			}
-			if p.mismatch != nil {
-				return p.mismatch
-			}
-			return p.player.Done()
+	if len(req.Choice) > 0 {
+		out.Choice = codecs.ParseChoice(req.Choice)
+	}
+	if !reference {
+		return out
+	}
+	out.Ends, out.Warnings = []fixtures.Ending{want.End.Reference}, want.Warnings
+	if c.tape != nil {
+		out.Recorded = &judge.Recorded{Requests: len(c.tape.Exchanges), Differs: func(i int, _ codecs.In) error {
+			in := c.transcript.Exchanges[i].In // as it was sent
+			address := url.URL{Path: in.Path, RawPath: in.Path, RawQuery: in.Query.Encode()}
+			return c.tape.Differs(i, cassettes.Request{Method: in.Method, URL: address.String(), Body: in.Body})
 		}}
 	}
 	return out
 }
 
+// prompt reads the scenario's messages.
+func (c *cell) prompt() []codecs.Message {
+	messages, err := c.task().Prompt()
+	if err != nil {
+		panic(err) // the scenario's schema rules it out
+	}
+	return messages
+}
+
 // expectedTools are the tools that a request must declare: of each name the
 // first offer.
-func (p *play) expectedTools() []codecs.Tool {
+func (c *cell) expectedTools() []codecs.Tool {
 	var out []codecs.Tool
 	seen := map[string]bool{}
-	for _, s := range p.scenario.Servers {
+	for _, s := range c.scenario.Servers {
 		for _, t := range s.Tools {
 			if !seen[t.Name] {
 				seen[t.Name] = true
@@ -124,12 +148,12 @@ func (p *play) expectedTools() []codecs.Tool {
 
 // withoutLastTurn leaves out the calls of the last turn where the iteration
 // limit ends the loop: whether they run is policy.
-func (p *play) withoutLastTurn(want []fixtures.ToolCall) []fixtures.ToolCall {
-	if p.scenario.Expect.End.Reference.Error != "iterations" || len(p.scenario.Turns) == 0 {
+func (c *cell) withoutLastTurn(want []fixtures.ToolCall) []fixtures.ToolCall {
+	if c.scenario.Expect.End.Reference.Error != "iterations" || len(c.scenario.Turns) == 0 {
 		return want
 	}
 	calls := 0
-	for _, raw := range p.scenario.Turns[len(p.scenario.Turns)-1].Parts {
+	for _, raw := range c.scenario.Turns[len(c.scenario.Turns)-1].Parts {
 		if jsonx.Of(raw).Get("kind").Str() == string(codecs.CallKind) {
 			calls++
 		}
@@ -139,9 +163,9 @@ func (p *play) withoutLastTurn(want []fixtures.ToolCall) []fixtures.ToolCall {
 
 // listed names the checks that the scenario lists and that had nothing to judge
 // at this row, so that a check never disappears in silence.
-func (p *play) listed(cell *results.Cell) {
-	for _, id := range p.scenario.Expect.Checks {
-		if !slices.ContainsFunc(cell.All, func(c results.Check) bool { return c.ID == id }) {
+func (c *cell) listed(cell *results.Cell) {
+	for _, id := range c.scenario.Expect.Checks {
+		if !slices.ContainsFunc(cell.All, func(k results.Check) bool { return k.ID == id }) {
 			r, _ := judge.RuleByID(id)
 			cell.All = append(cell.All, results.Check{ID: id, Side: r.Side, Level: results.Level(r.Level), Verdict: results.NA, Message: "nothing to judge at this row"})
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/report"
 	"github.com/toolconform/conform/suite"
+	"github.com/toolconform/conform/suite/client"
 	"github.com/toolconform/conform/suite/judge"
 	"github.com/toolconform/conform/suite/results"
 )
@@ -119,7 +120,8 @@ func newRunner(e env) (suite.Runner, error) {
 	if err != nil {
 		return broken(err)
 	}
-	return suite.Runner{Catalog: catalog, Scenarios: scenarios, Tapes: tapes, Wrap: e.wrap, Date: time.Now().UTC().Format(time.DateOnly)}, nil
+	reference := client.Reference{Catalog: catalog, Wrap: e.wrap}
+	return suite.Runner{Client: reference, Catalog: catalog, Scenarios: scenarios, Tapes: tapes, Date: time.Now().UTC().Format(time.DateOnly)}, nil
 }
 
 func commandLine(sel suite.Selection) string {

@@ -70,8 +70,9 @@ func (t *tap) failure() error {
 	return nil
 }
 
-// keep records the result of a tool request before the client reads it.
-func keep(ctx context.Context, req transport.JSONRPCRequest, resp *transport.JSONRPCResponse, err error) (*transport.JSONRPCResponse, error) {
+// keep records the result of a tool request before the client reads it. What it
+// hands on is what the client needs of it: page tells that of a list.
+func keep(ctx context.Context, req transport.JSONRPCRequest, resp *transport.JSONRPCResponse, err error, page func(json.RawMessage) json.RawMessage) (*transport.JSONRPCResponse, error) {
 	t, _ := ctx.Value(tapKey{}).(*tap)
 	if err != nil || t == nil || resp == nil {
 		return resp, err
@@ -95,14 +96,25 @@ func keep(ctx context.Context, req transport.JSONRPCRequest, resp *transport.JSO
 	}
 	with := *resp
 	if req.Method == string(mcp.MethodToolsList) {
-		with.Result = pageFor(resp.Result)
+		with.Result = page(resp.Result)
 	} else {
 		with.Result = resultFor(resp.Result)
 	}
 	return &with, nil
 }
 
-// pageFor is what the client gets of a page. One that its types do not know must
+// bare is what the client gets of a page where a call needs nothing of the tools:
+// that there is one, and the cursor.
+func bare(raw json.RawMessage) json.RawMessage {
+	if jsonx.Check(raw) != nil {
+		return raw
+	}
+	var page jsonx.Fields
+	return page.Set("tools", jsonx.List()).Set("nextCursor", jsonx.Of(raw).Get("nextCursor").Raw()).Raw()
+}
+
+// pageFor is what the client gets of a page over HTTP, where tools may ask for
+// headers of their own with each call. One that its types do not know must
 // not end the listing, and one with a tool that it leaves out is not for the log
 // of the process: the client gets the tools that it can use, and the cursor.
 func pageFor(raw json.RawMessage) json.RawMessage {
@@ -165,26 +177,26 @@ type tapInProcess struct{ *transport.InProcessTransport }
 
 func (t *tapInProcess) SendRequest(ctx context.Context, req transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	resp, err := t.InProcessTransport.SendRequest(ctx, req)
-	return keep(ctx, req, resp, err)
+	return keep(ctx, req, resp, err, bare)
 }
 
 type tapStdio struct{ *stdio }
 
 func (t *tapStdio) SendRequest(ctx context.Context, req transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	resp, err := t.stdio.SendRequest(ctx, req)
-	return keep(ctx, req, resp, err)
+	return keep(ctx, req, resp, err, bare)
 }
 
 type tapHTTP struct{ *transport.StreamableHTTP }
 
 func (t *tapHTTP) SendRequest(ctx context.Context, req transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	resp, err := t.StreamableHTTP.SendRequest(withID(ctx, req), req)
-	return keep(ctx, req, resp, err)
+	return keep(ctx, req, resp, err, pageFor)
 }
 
 type tapAny struct{ transport.Interface }
 
 func (t *tapAny) SendRequest(ctx context.Context, req transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	resp, err := t.Interface.SendRequest(ctx, req)
-	return keep(ctx, req, resp, err)
+	return keep(ctx, req, resp, err, bare)
 }

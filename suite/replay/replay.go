@@ -1,6 +1,8 @@
-// Package replay plays the engine's side of a conversation: it answers each
-// request with the next turn of a script and keeps what was sent, for the judge.
-// It never opens a socket: a Conversation is an http.RoundTripper.
+// Package replay plays the engine's side of a conversation: it answers chat
+// requests with the turns of a script, one after the other, and writes down what
+// came in and what went out. A Conversation is an http.RoundTripper for a client
+// in the same process and an http.Handler for one that comes over a socket; it
+// opens none itself and never dials.
 package replay
 
 import (
@@ -8,158 +10,235 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/toolconform/conform/codecs"
-	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// Turn is one answer of the engine.
-type Turn struct {
-	Status int // 0 is 200
-	Header http.Header
-	Body   []byte
-}
-
-// Sent is one request as it came in, read by the server half.
-type Sent struct {
-	Method, Path string
-	URL          string // whole, with its query
-	Body         codecs.Raw
-	Request      codecs.Request
-	Warnings     []codecs.Warning
-	Err          error // the request cannot be read as the dialect
-	Past         bool  // it came after the last turn
-}
-
-// Conversation answers requests with its turns, in order. It is safe for
-// concurrent use; requests that arrive together are answered in the order in
-// which they get in. A request after the last turn is answered 400.
+// Conversation answers chat requests with the turns of its script, in order. It
+// is safe for concurrent use; requests that arrive together are answered in the
+// order in which they get in. A chat request after the last turn is answered 400.
+// Model lists and the like are answered without a turn, any other request 404.
 type Conversation struct {
-	Server  codecs.Full
+	Codec   codecs.Full
 	Profile codecs.Profile
-	Turns   []Turn
-	// AnyPath accepts requests whose path is not one of the dialect's own: an
-	// engine may have URL templates of its own.
-	AnyPath bool
-	// Restore, when set, undoes what the engine's entry does to a body before it
-	// goes out, so that the server half can read it as its dialect.
-	Restore func(body []byte) ([]byte, error)
+	Script  Script
+	Model   string // the one that model lists name
+	// Paths are further templates of chat paths, for an engine that has its own:
+	// {name} stands for any text, and a path may have more before it.
+	Paths []string
 
-	mu   sync.Mutex
-	sent []Sent
+	mu    sync.Mutex
+	next  int // turn
+	chats []Exchange
+	side  []Exchange
 }
 
-// Sent returns what came in so far, in order.
-func (c *Conversation) Sent() []Sent {
+// reply is what goes out: the pieces of a body, and how it is recorded.
+type reply struct {
+	codecs.Answer
+	frames [][]byte // nil: the body in one piece
+}
+
+// answer finds the answer to a request and writes both down.
+func (c *Conversation) answer(in codecs.In) reply {
+	if a, ok := sideAnswer(in, c.Model); ok {
+		return c.note(in, reply{Answer: a})
+	}
+	if !c.chat(in) {
+		return c.note(in, c.failure(http.StatusNotFound, fmt.Sprintf("no route takes %s %s", in.Method, in.Path)))
+	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return append([]Sent(nil), c.sent...)
-}
+	turn, n := Turn{}, c.next
+	if c.next++; n < len(c.Script.Turns) {
+		turn = c.Script.Turns[n]
+	}
+	at := len(c.chats)
+	c.chats = append(c.chats, Exchange{In: in, Turn: n})
+	c.mu.Unlock()
 
-// RoundTrip answers one request. It never dials.
-func (c *Conversation) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := req.Context().Err(); err != nil {
-		return nil, err
-	}
-	var body []byte
-	if req.Body != nil {
-		var err error
-		body, err = io.ReadAll(io.LimitReader(req.Body, codecs.MaxBody+1))
-		_ = req.Body.Close()
-		if err != nil {
-			return nil, fmt.Errorf("replay: read request: %w", err)
-		}
-	}
-	turn := c.next(req, body)
-	status := turn.Status
-	if status == 0 {
-		status = http.StatusOK
-	}
-	header := turn.Header.Clone()
-	if header == nil {
-		header = http.Header{}
-	}
-	if header.Get("Content-Type") == "" {
-		header.Set("Content-Type", "application/json")
-	}
-	return &http.Response{
-		Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), StatusCode: status,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: header, Body: io.NopCloser(bytes.NewReader(turn.Body)), ContentLength: int64(len(turn.Body)), Request: req,
-	}, nil
-}
-
-func (c *Conversation) next(req *http.Request, body []byte) Turn {
-	in := codecs.In{Method: req.Method, Path: req.URL.EscapedPath(), Query: req.URL.Query(), Header: req.Header, Body: body}
-	s := Sent{Method: req.Method, Path: req.URL.Path, URL: req.URL.String(), Body: bytes.Clone(body)}
-	if _, _, ok := c.Server.Match(in); !ok && !c.AnyPath {
-		s.Err = fmt.Errorf("%s %s belongs to no %s endpoint", in.Method, in.Path, c.Server.Dialect())
+	var out reply
+	if n >= len(c.Script.Turns) {
+		out = c.failure(http.StatusBadRequest, fmt.Sprintf("the conversation has %d turns; this is request %d", len(c.Script.Turns), n+1))
 	} else {
-		s.read(c, in)
+		out = c.play(turn, in)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := len(c.sent)
-	s.Past = n >= len(c.Turns)
-	c.sent = append(c.sent, s)
-	if !s.Past {
-		return c.Turns[n]
-	}
-	answer := c.Server.RenderError(&codecs.ProviderError{
-		Dialect: c.Server.Dialect(), Status: http.StatusBadRequest, Kind: codecs.ErrShape,
-		Message: fmt.Sprintf("the conversation has %d turns; this is request %d", len(c.Turns), n+1),
-	}, c.Profile)
-	return Turn{Status: answer.Status, Header: answer.Header, Body: answer.Body}
+	c.chats[at].Out = out.Answer
+	return out
 }
 
-// read reads the request as the dialect's.
-func (s *Sent) read(c *Conversation, in codecs.In) {
-	if c.Restore != nil {
-		if in.Body, s.Err = c.Restore(in.Body); s.Err != nil {
-			return
+// chat tells whether a request is one that uses up a turn.
+func (c *Conversation) chat(in codecs.In) bool {
+	if in.Method != http.MethodPost {
+		return false
+	}
+	if _, _, ok := c.Codec.Match(in); ok {
+		return true
+	}
+	for _, t := range c.Paths {
+		if fits(t, in.Path) {
+			return true
 		}
 	}
-	s.Request, s.Warnings, s.Err = c.Server.ParseRequest(in, c.Profile)
+	return false
 }
 
-// Patch applies one change to a rendered body: what a real engine sends in
-// place of the neutral form.
-type Patch struct {
-	Path   string
-	Set    codecs.Raw // nil with Remove
-	Remove bool
-}
-
-// Apply returns body with the patches made, in order.
-func Apply(body codecs.Raw, patches []Patch) (codecs.Raw, error) {
-	var err error
-	for _, p := range patches {
-		if p.Remove {
-			body, err = jsonx.Delete(body, p.Path)
-		} else {
-			body, err = jsonx.Set(body, p.Path, p.Set)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("wire patch: %w", err)
-		}
+// fits tells whether a path ends in what a template says.
+func fits(template, path string) bool {
+	literal, rest, open := strings.Cut(template, "{")
+	if !open {
+		return strings.HasSuffix(path, literal)
 	}
-	return body, nil
+	at := strings.Index(path, literal)
+	if at < 0 {
+		return false
+	}
+	path = path[at+len(literal):]
+	for {
+		_, rest, _ = strings.Cut(rest, "}")
+		literal, next, more := strings.Cut(rest, "{")
+		if !more {
+			return len(path) > len(literal) && strings.HasSuffix(path, literal)
+		}
+		if len(path) == 0 {
+			return false
+		}
+		at := strings.Index(path[1:], literal) // a variable stands for at least one character
+		if at < 0 {
+			return false
+		}
+		path, rest = path[1+at+len(literal):], next
+	}
 }
 
-// Peek reads the body of a request and puts it back.
-func Peek(req *http.Request) ([]byte, error) {
+// play gives a turn in the form that the request asks for.
+func (c *Conversation) play(t Turn, in codecs.In) reply {
+	out := reply{Answer: codecs.Answer{Status: t.Status, Header: http.Header(t.Header).Clone(), Body: t.Body}}
+	if out.Status == 0 {
+		out.Status = http.StatusOK
+	}
+	if t.Frames != nil && c.wantsStream(in) {
+		out.frames, out.Body = t.Frames, bytes.Join(t.Frames, nil)
+		withType(&out, "text/event-stream")
+	}
+	withType(&out, "application/json")
+	return out
+}
+
+func (c *Conversation) wantsStream(in codecs.In) bool {
+	if _, stream, ok := c.Codec.Match(in); ok && stream {
+		return true
+	}
+	req, _, err := c.Codec.ParseRequest(in, c.Profile)
+	return err == nil && req.Stream
+}
+
+// withType gives an answer its content type where it has none.
+func withType(r *reply, contentType string) {
+	if r.Header == nil {
+		r.Header = map[string][]string{}
+	}
+	if http.Header(r.Header).Get("Content-Type") == "" {
+		r.Header["Content-Type"] = []string{contentType}
+	}
+}
+
+func (c *Conversation) failure(status int, message string) reply {
+	out := reply{Answer: c.Codec.RenderError(&codecs.ProviderError{
+		Dialect: c.Codec.Dialect(), Status: status, Kind: codecs.ErrShape, Message: message,
+	}, c.Profile)}
+	out.Status = status
+	withType(&out, "application/json")
+	return out
+}
+
+func (c *Conversation) note(in codecs.In, out reply) reply {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.side = append(c.side, Exchange{In: in, Out: out.Answer, Turn: -1})
+	return out
+}
+
+// read reads a request as the server sees it.
+func read(req *http.Request) (codecs.In, error) {
+	in := codecs.In{Method: req.Method, Path: req.URL.EscapedPath(), Query: req.URL.Query(), Header: req.Header.Clone()}
 	if req.Body == nil {
-		return nil, nil
+		return in, nil
 	}
 	body, err := io.ReadAll(io.LimitReader(req.Body, codecs.MaxBody+1))
 	_ = req.Body.Close()
-	if err != nil {
-		return nil, fmt.Errorf("replay: read request: %w", err)
+	if err == nil && len(body) > codecs.MaxBody {
+		err = fmt.Errorf("the body is larger than the limit of %d bytes", codecs.MaxBody)
 	}
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	return body, nil
+	if err != nil {
+		return in, fmt.Errorf("replay: read request: %w", err)
+	}
+	in.Body = body
+	return in, nil
 }
 
-// Note keeps a request that something else answers.
-func (c *Conversation) Note(req *http.Request, body []byte) { c.next(req, body) }
+// RoundTrip answers one request. It never dials. A request whose context has
+// ended, or whose body cannot be read, uses up no turn.
+func (c *Conversation) RoundTrip(req *http.Request) (*http.Response, error) {
+	in, err := read(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	out := c.answer(in)
+	resp := &http.Response{
+		Status: strings.TrimSpace(fmt.Sprintf("%d %s", out.Status, http.StatusText(out.Status))), StatusCode: out.Status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header(out.Header).Clone(), Body: io.NopCloser(bytes.NewReader(out.Body)), ContentLength: int64(len(out.Body)), Request: req,
+	}
+	if out.frames != nil {
+		resp.Body, resp.ContentLength, resp.TransferEncoding = io.NopCloser(&pieces{left: slices.Clone(out.frames)}), -1, []string{"chunked"}
+	}
+	return resp, nil
+}
+
+// ServeHTTP answers one request over a connection; frames go out as chunks.
+func (c *Conversation) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	in, err := read(req)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	out := c.answer(in)
+	for k, v := range out.Header {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(out.Status)
+	if out.frames == nil {
+		_, _ = w.Write(out.Body) // who went away is told nothing
+		return
+	}
+	flush := http.NewResponseController(w)
+	for _, f := range out.frames {
+		if _, err := w.Write(f); err != nil || flush.Flush() != nil {
+			return
+		}
+	}
+}
+
+// pieces reads one piece at a time: a reader sees the bounds that a chunked body
+// has.
+type pieces struct{ left [][]byte }
+
+func (p *pieces) Read(b []byte) (int, error) {
+	for len(p.left) > 0 && len(p.left[0]) == 0 {
+		p.left = p.left[1:]
+	}
+	if len(p.left) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, p.left[0])
+	p.left[0] = p.left[0][n:]
+	return n, nil
+}

@@ -11,6 +11,7 @@ package toolserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -23,8 +24,12 @@ type Server struct {
 	Name  string `json:"name"`
 	Tools []Tool `json:"tools"`
 
-	mu  sync.Mutex
-	log []*Call
+	// Into takes the calls, when it is set; several servers may have one.
+	Into *Log `json:"-"`
+
+	log  Log
+	once sync.Once
+	list json.RawMessage // of ListTools
 }
 
 // Tool is one tool on offer. Two tools may have the same name; the first
@@ -45,15 +50,69 @@ type Tool struct {
 type Answer struct {
 	When   json.RawMessage `json:"when,omitempty"`   // an object: each of its members must equal the argument of that name; absent: always
 	Result json.RawMessage `json:"result,omitempty"` // an MCP tools/call result; absent: empty content
-	Error  string          `json:"error,omitempty"`  // message of a JSON-RPC error instead of a result
+	Error  *RPCError       `json:"error,omitempty"`  // a JSON-RPC error instead of a result
 	Hang   bool            `json:"hang,omitempty"`   // no answer until the call is cancelled
 }
 
-// Call is one tools/call that the server got.
+// Call is one tools/call that a server got, and its answer.
 type Call struct {
+	Server    string // its name
 	Name      string
 	Arguments json.RawMessage // as they came; {} when the call had none
+	Result    json.RawMessage // MCP tools/call result; nil while it runs, and when it failed
+	Err       *RPCError       // in place of a result
 	Cancelled bool            // it hung until it was cancelled
+}
+
+// Log keeps calls in the order in which they came. The zero value is ready; it is
+// safe for concurrent use.
+type Log struct {
+	mu    sync.Mutex
+	calls []*Call
+}
+
+// Calls returns the calls so far.
+func (l *Log) Calls() []Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make([]Call, len(l.calls))
+	for i, c := range l.calls {
+		out[i] = *c
+	}
+	return out
+}
+
+func (l *Log) add(c *Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = append(l.calls, c)
+}
+
+// end writes down how a call ended.
+func (l *Log) end(c *Call, result json.RawMessage, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !errors.As(err, &c.Err) {
+		c.Result, c.Cancelled = result, err != nil
+	}
+}
+
+type logKey struct{}
+
+// WithLog makes in-process calls under the context, to any server, go into a log
+// of their own, so that runs that share a connection do not mix.
+func WithLog(ctx context.Context, into *Log) context.Context {
+	return context.WithValue(ctx, logKey{}, into)
+}
+
+func (s *Server) logOf(ctx context.Context) *Log {
+	if l, ok := ctx.Value(logKey{}).(*Log); ok {
+		return l
+	}
+	if s.Into != nil {
+		return s.Into
+	}
+	return &s.log
 }
 
 // Codes of the JSON-RPC errors.
@@ -67,11 +126,27 @@ const (
 
 // RPCError is the JSON-RPC error that a call ended with.
 type RPCError struct {
-	Code    int
-	Message string
+	Code    int    `json:"code"` // 0 in an Answer is the code of an internal error
+	Message string `json:"message"`
 }
 
 func (e *RPCError) Error() string { return e.Message }
+
+// UnmarshalJSON reads {"code","message"}, or a message alone.
+func (e *RPCError) UnmarshalJSON(raw []byte) error {
+	v := jsonx.Of(raw)
+	e.Code, e.Message = codeInternal, v.Str()
+	if v.IsObject() {
+		e.Message = v.Get("message").Str()
+		if code, ok := v.Get("code").Int(); ok {
+			e.Code = int(code)
+		}
+	}
+	if e.Message == "" {
+		return fmt.Errorf("error: want a message, or an object with code and message, got %.80s", raw)
+	}
+	return nil
+}
 
 // Parse reads a server from its JSON form and checks it.
 func Parse(data []byte) (*Server, error) {
@@ -106,7 +181,7 @@ func (s *Server) Check() error {
 		for k, a := range t.Answers {
 			at := fmt.Sprintf("%s/answers/%d", at, k)
 			ways := 0
-			for _, set := range []bool{len(a.Result) > 0, a.Error != "", a.Hang} {
+			for _, set := range []bool{len(a.Result) > 0, a.Error != nil, a.Hang} {
 				if set {
 					ways++
 				}
@@ -124,13 +199,16 @@ func (s *Server) Check() error {
 	return nil
 }
 
-// ListTools returns the MCP tools/list result.
+// ListTools returns the MCP tools/list result. It is not to be changed.
 func (s *Server) ListTools() json.RawMessage {
-	tools := make([]jsonx.Raw, len(s.Tools))
-	for i, t := range s.Tools {
-		tools[i] = t.definition()
-	}
-	return (&jsonx.Fields{}).Set("tools", jsonx.List(tools...)).Raw()
+	s.once.Do(func() {
+		tools := make([]jsonx.Raw, len(s.Tools))
+		for i, t := range s.Tools {
+			tools[i] = t.definition()
+		}
+		s.list = (&jsonx.Fields{}).Set("tools", jsonx.List(tools...)).Raw()
+	})
+	return s.list
 }
 
 func (t Tool) definition() json.RawMessage {
@@ -165,11 +243,14 @@ func (s *Server) CallTool(ctx context.Context, name string, arguments json.RawMe
 	if v := jsonx.Of(arguments); !v.Defined() {
 		arguments = json.RawMessage("{}")
 	}
-	call := &Call{Name: name, Arguments: append(json.RawMessage(nil), arguments...)}
-	s.mu.Lock()
-	s.log = append(s.log, call)
-	s.mu.Unlock()
+	call, log := &Call{Server: s.Name, Name: name, Arguments: append(json.RawMessage(nil), arguments...)}, s.logOf(ctx)
+	log.add(call)
+	result, err := s.answer(ctx, name, arguments)
+	log.end(call, result, err)
+	return result, err
+}
 
+func (s *Server) answer(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
 	tool, ok := s.tool(name)
 	if !ok {
 		return nil, &RPCError{codeParams, fmt.Sprintf("tool '%s' not found", name)}
@@ -185,12 +266,11 @@ func (s *Server) CallTool(ctx context.Context, name string, arguments json.RawMe
 		switch {
 		case a.Hang:
 			<-ctx.Done()
-			s.mu.Lock()
-			call.Cancelled = true
-			s.mu.Unlock()
 			return nil, ctx.Err()
-		case a.Error != "":
-			return nil, &RPCError{codeInternal, a.Error}
+		case a.Error != nil && a.Error.Code == 0:
+			return nil, &RPCError{codeInternal, a.Error.Message}
+		case a.Error != nil:
+			return nil, a.Error
 		case len(a.Result) == 0:
 			return json.RawMessage(`{"content":[]}`), nil
 		}
@@ -220,20 +300,13 @@ func (a Answer) matches(args jsonx.Value) bool {
 	return true
 }
 
-// Log returns the calls so far, in the order in which they came.
-func (s *Server) Log() []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]Call, len(s.log))
-	for i, c := range s.log {
-		out[i] = *c
-	}
-	return out
-}
+// Log returns the calls so far that went into no other log, in the order in which
+// they came.
+func (s *Server) Log() []Call { return s.log.Calls() }
 
 // ResetLog forgets the calls so far.
 func (s *Server) ResetLog() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = nil
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	s.log.calls = nil
 }

@@ -80,12 +80,12 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		writeJSON(w, http.StatusOK, result)
 	case !errors.As(err, &rpc): // the client went away
-	case rpc.Code == codeInternal:
-		plainError(w, http.StatusInternalServerError, rpc)
 	default:
-		status := http.StatusBadRequest
+		status := http.StatusInternalServerError
 		if _, known := s.tool(name); !known {
 			status = http.StatusNotFound
+		} else if args := v.Get("arguments"); args.Defined() && !args.IsObject() {
+			status = http.StatusBadRequest
 		}
 		plainError(w, status, rpc)
 	}

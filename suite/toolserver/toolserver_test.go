@@ -334,7 +334,7 @@ func TestLogKeepsArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	args[2] = 'X' // the caller may use its buffer again
-	want := []toolserver.Call{{Name: "weigh", Arguments: []byte(`{"crate":8,"id":12345678901234567890}`)}}
+	want := []toolserver.Call{{Server: "quay", Name: "weigh", Arguments: []byte(`{"crate":8,"id":12345678901234567890}`), Result: []byte(`{}`)}}
 	if diff := cmp.Diff(want, s.Log()); diff != "" {
 		t.Error(diff)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -16,13 +15,15 @@ import (
 // Transport returns an in-process connection to the server for a client of
 // mcp-go: the messages are those of the other transports, without a wire.
 func (s *Server) Transport() transport.Interface {
-	return &inProcess{session: s.newSession(), done: make(chan struct{})}
+	t := &inProcess{session: s.newSession()}
+	t.open, t.close = context.WithCancel(context.Background())
+	return t
 }
 
 type inProcess struct {
 	*session
-	close sync.Once
-	done  chan struct{}
+	open  context.Context // ends with Close
+	close context.CancelFunc
 }
 
 // Start does nothing: there is no wire.
@@ -33,13 +34,8 @@ func (t *inProcess) Start(context.Context) error { return nil }
 func (t *inProcess) SendRequest(ctx context.Context, req transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-t.done:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	stop := context.AfterFunc(t.open, cancel)
+	defer stop()
 	message, err := json.Marshal(req)
 	if err != nil {
 		return nil, fmt.Errorf("tool server: %w", err)
@@ -51,11 +47,14 @@ func (t *inProcess) SendRequest(ctx context.Context, req transport.JSONRPCReques
 	if reply == nil {
 		return nil, errors.New("tool server: no answer")
 	}
-	out := &transport.JSONRPCResponse{}
-	if err := json.Unmarshal(reply, out); err != nil {
-		return nil, fmt.Errorf("tool server: %w", err)
+	v := jsonx.Of(reply)
+	out := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: req.ID, Result: v.Get("result").Raw()}
+	if e := v.Get("error"); e.Exists() {
+		out.Error = &mcp.JSONRPCErrorDetails{}
+		if err := json.Unmarshal(e.Raw(), out.Error); err != nil {
+			return nil, fmt.Errorf("tool server: %w", err)
+		}
 	}
-	out.Result = jsonx.Of(reply).Get("result").Raw()
 	return out, nil
 }
 
@@ -74,7 +73,7 @@ func (t *inProcess) SetNotificationHandler(func(mcp.JSONRPCNotification)) {}
 
 // Close ends the calls under way.
 func (t *inProcess) Close() error {
-	t.close.Do(func() { close(t.done) })
+	t.close()
 	return nil
 }
 

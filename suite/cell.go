@@ -1,0 +1,295 @@
+package suite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/toolconform/conform/cassettes"
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/suite/client"
+	"github.com/toolconform/conform/suite/replay"
+	"github.com/toolconform/conform/suite/results"
+	"github.com/toolconform/conform/suite/toolserver"
+)
+
+// replayKey stands for an API key in replays. It is no secret.
+const replayKey = "conform-replay"
+
+// cell is one scenario of one row: what it is played from, and what happened.
+type cell struct {
+	resolved engines.Resolved
+	codec    codecs.Full
+	scenario fixtures.Scenario
+	stream   bool
+
+	tape      *cassettes.Tape // nil: the script is rendered
+	script    replay.Script
+	model     string
+	maxTokens int
+	extra     codecs.Raw
+
+	transcript replay.Transcript
+	outcome    client.Outcome
+}
+
+// cell runs one scenario against one row, or says why not. model is the one that
+// was asked for, "" when none was: a tape of another model says nothing about it.
+func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream bool, sameAs, model string) (out results.Cell) {
+	out = results.Cell{Scenario: s.ID, Stream: stream}
+	defer func() {
+		if p := recover(); p != nil {
+			out.Break(fmt.Sprintf("panic: %v", p))
+		}
+	}()
+	if reason := notHere(row.Resolved, s, stream); reason != "" {
+		out.Verdict, out.Reason = results.NA, reason
+		return out
+	}
+	if reason := lacks(r.info, row.Dialect, s, stream); reason != "" {
+		out.Verdict, out.Reason = results.NA, reason
+		return out
+	}
+	entry, taped := r.Tapes.Find(row.Engine.Name, s.ID)
+	taped = taped && !stream && (model == "" || entry.Model == model)
+	if !taped && sameAs != "" {
+		out.Verdict = results.Same
+		return out
+	}
+	c := cell{resolved: row.Resolved, codec: row.codec, scenario: s, stream: stream}
+	var err error
+	if taped {
+		out.Tape = entry.Tape
+		if entry.Model != row.Model {
+			out.Model = entry.Model
+		}
+		out.Origin = results.Origin(entry.Origin.Kind)
+		err = c.useTape(r.Runner, entry)
+	} else {
+		out.Origin = results.Synthetic
+		c.model, c.maxTokens = row.Model, s.Request.MaxTokens
+		c.script, err = replay.FromScenario(s, c.codec, row.Profile, c.model, stream)
+	}
+	var none *replay.NoStreams
+	reason := replay.CannotSay("")
+	switch {
+	case errors.As(err, &none):
+		out.Verdict, out.Reason, out.Origin = results.NotRun, "this codec writes no streams yet", ""
+		return out
+	case errors.As(err, &reason):
+		out.Verdict, out.Reason, out.Origin = results.NA, string(reason), ""
+		return out
+	case err == nil:
+		err = c.play(ctx, r)
+	}
+	if err != nil {
+		out.Break(err.Error())
+		return out
+	}
+	if c.outcome.Unsupported != "" {
+		out.Verdict, out.Reason, out.Origin, out.Tape, out.Model = results.NA, "the client: "+c.outcome.Unsupported, "", "", ""
+		return out
+	}
+	c.judge(&out, r.reference)
+	if r.Keep != nil {
+		if out.Transcript, err = r.Keep(Played{Client: r.info, Engine: row.Engine.Name, Dialect: row.Dialect, Model: c.model, Cell: out, Transcript: c.transcript}); err != nil {
+			out.Break("keeping the transcript: " + err.Error())
+		}
+	}
+	return out
+}
+
+// notHere tells why a scenario does not apply to an engine, as far as data says.
+func notHere(res engines.Resolved, s fixtures.Scenario, stream bool) string {
+	if reason, excluded := s.Excludes(string(res.Dialect)); excluded {
+		return reason
+	}
+	mode := map[bool]string{false: "off", true: "on"}[stream]
+	switch {
+	case !slices.Contains(s.Streams(), mode):
+		return "the scenario is not played with streams " + mode
+	case len(s.ServerTools[string(res.Dialect)]) > 0 && res.Profile.NoServerTool:
+		return "this engine takes no server tools"
+	case stream && res.Engine.NoStream != "":
+		return "this engine cannot stream: " + res.Engine.NoStream
+	case !stream && streamOnly(res.Engine):
+		return "this engine answers as a stream only"
+	}
+	return ""
+}
+
+// lacks tells which ability the scenario needs that the client does not claim.
+func lacks(info client.Info, d codecs.Dialect, s fixtures.Scenario, stream bool) string {
+	switch {
+	case len(info.Dialects) > 0 && !slices.Contains(info.Dialects, d):
+		return "the client does not speak this dialect"
+	case stream && (info.Stream == "" || info.Stream == "off"):
+		return "the client asks for no streams"
+	case !stream && info.Stream == "on":
+		return "the client asks for streams only"
+	case s.Request.MaxIterations > 0 && !info.Features.MaxIterations:
+		return "the client takes no limit of iterations"
+	case len(s.Servers) > 1 && !info.Features.MultiServer:
+		return "the client takes one tool server only"
+	case len(s.ServerTools[string(d)]) > 0 && !info.Features.ServerTools:
+		return "the client sends no server tools"
+	}
+	return ""
+}
+
+// streamOnly tells whether the entry of an engine asks for a stream on every
+// request.
+func streamOnly(e engines.Engine) bool {
+	for _, set := range e.BodySet {
+		if set.Pointer == "/stream" && string(set.Value) == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// useTape takes the engine's side from recorded or documented exchanges. The
+// tape brings the model and the request parameters that it was made with, and
+// may say how its end differs from the scenario's.
+func (c *cell) useTape(r Runner, entry cassettes.Entry) error {
+	tape, err := cassettes.Read(r.Tapes.FS, entry.Tape)
+	if err != nil {
+		return err
+	}
+	return c.fromTape(r, tape, entry)
+}
+
+func (c *cell) fromTape(r Runner, tape cassettes.Tape, entry cassettes.Entry) error {
+	engine, err := r.Catalog.Lookup(entry.Engine)
+	if err != nil {
+		return err
+	}
+	c.resolved = engine.Resolve(entry.Model)
+	c.tape, c.script = &tape, replay.FromTape(tape)
+	c.model, c.maxTokens = entry.Model, entry.MaxTokens
+	if len(entry.Extra) > 0 {
+		// The layout of the index is no part of a request.
+		if c.extra, err = jsonx.Compact(entry.Extra); err != nil {
+			return fmt.Errorf("tape %s: extra: %w", entry.Tape, err)
+		}
+	}
+	if len(entry.Expect) == 0 {
+		return nil
+	}
+	// Into a fresh value: the scenario is shared by every row.
+	var own fixtures.Expect
+	if err := json.Unmarshal(entry.Expect, &own); err != nil {
+		return fmt.Errorf("tape %s: expect: %w", entry.Tape, err)
+	}
+	for _, m := range jsonx.Of(entry.Expect).Members() {
+		switch m.Key {
+		case "tool_calls":
+			c.scenario.Expect.ToolCalls = own.ToolCalls
+		case "requests":
+			c.scenario.Expect.Requests = own.Requests
+		case "end":
+			c.scenario.Expect.End = own.End
+		case "warnings":
+			c.scenario.Expect.Warnings = own.Warnings
+		default:
+			return fmt.Errorf("tape %s: expect: a tape may replace tool_calls, requests, end and warnings, not %q", entry.Tape, m.Key)
+		}
+	}
+	return nil
+}
+
+// play gives the client its task and writes down what happens.
+func (c *cell) play(ctx context.Context, r *run) error {
+	conversation := &replay.Conversation{
+		Codec: c.codec, Profile: c.resolved.Profile, Script: c.script, Model: c.model, Paths: c.resolved.Engine.Paths(),
+	}
+	var log toolserver.Log
+	task := c.task()
+	if r.info.Addresses {
+		end, err := c.listen(&task, conversation, &log)
+		defer end()
+		if err != nil {
+			return err
+		}
+	} else {
+		servers, err := r.tools.local(ctx, c.scenario)
+		if err != nil {
+			return err
+		}
+		task.Transport, task.ToolServers = conversation, servers
+		ctx = toolserver.WithLog(ctx, &log)
+	}
+	c.outcome = r.client.Run(ctx, task)
+	c.transcript = conversation.Transcript()
+	for _, k := range log.Calls() {
+		call := replay.Call{Server: k.Server, Name: k.Name, Arguments: k.Arguments, Result: k.Result}
+		if k.Err != nil {
+			call.Error = k.Err.Message
+		}
+		c.transcript.Calls = append(c.transcript.Calls, call)
+	}
+	c.transcript.End = replay.End{Text: c.outcome.Text}
+	if e := c.outcome.Error; e != nil {
+		c.transcript.End = replay.End{Kind: e.Kind, Message: e.Message}
+	}
+	return nil
+}
+
+// task is what the client is told.
+func (c *cell) task() client.Task {
+	vars := map[string]string{}
+	for name, value := range c.resolved.Engine.Vars {
+		if value == "" {
+			vars[name] = "replay"
+		}
+	}
+	req := c.scenario.Request
+	return client.Task{
+		Dialect: c.codec.Dialect(), Engine: c.resolved.Engine.Name, Model: c.model, Profile: c.resolved.Profile, Vars: vars, Key: replayKey,
+		System: req.System, Messages: req.Messages, ServerTools: c.scenario.ServerTools[string(c.codec.Dialect())],
+		Choice: req.Choice, Parallel: req.Parallel, Extra: c.extra,
+		MaxIterations: req.MaxIterations, MaxTokens: c.maxTokens, Stream: c.stream,
+	}
+}
+
+// listen puts the conversation and the tool servers on the loopback interface,
+// for a client that wants addresses. end stops them.
+func (c *cell) listen(task *client.Task, conversation http.Handler, log *toolserver.Log) (end func(), err error) {
+	var stops []func()
+	end = func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return end, fmt.Errorf("replay server: %w", err)
+	}
+	server := &http.Server{Handler: conversation, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l) // ends with the error that Close asks for
+	}()
+	stops = append(stops, func() { _ = server.Close(); <-done })
+	task.BaseURL = "http://" + l.Addr().String()
+	for _, s := range c.scenario.Servers {
+		tools := toolServerOf(s)
+		tools.Into = log
+		url, stop, err := tools.Listen()
+		if err != nil {
+			return end, err
+		}
+		stops = append(stops, stop)
+		task.ToolServers = append(task.ToolServers, client.ToolServer{Name: s.Name, MCPURL: url + "/mcp", HTTPURL: url})
+	}
+	return end, nil
+}

@@ -1,0 +1,170 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/toolconform/conform/cassettes"
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// Script is the engine's side of one conversation, turn by turn.
+type Script struct{ Turns []Turn }
+
+// Turn is one answer of the engine.
+type Turn struct {
+	Status int         // 0 is 200
+	Header http.Header // Content-Type is added where it is missing
+	Body   []byte      // answers a request that asks for no stream
+	Frames [][]byte    // answers one that asks for a stream, piece by piece; nil: Body does
+	// Says is the turn that Body was rendered from, for who judges the
+	// rendering; nil for a tape, a patched body and an error.
+	Says *codecs.Reply
+}
+
+// CannotSay is the reason why a scenario does not apply to an engine: its wire
+// has no word for what a turn says.
+type CannotSay string
+
+func (c CannotSay) Error() string { return string(c) }
+
+// NoStreams is the error of a script whose turns should be streams when the
+// codec writes none.
+type NoStreams struct{ Dialect codecs.Dialect }
+
+func (e *NoStreams) Error() string {
+	return "the codec of " + string(e.Dialect) + " writes no streams yet"
+}
+
+// FromScenario renders the turns of a scenario as an engine of the codec's
+// dialect with that profile and model would send them; with stream, as streams
+// too. The error is a CannotSay, a *NoStreams, or a fault of the scenario.
+func FromScenario(s fixtures.Scenario, c codecs.Full, p codecs.Profile, model string, stream bool) (Script, error) {
+	r := renderer{codec: c, profile: p, model: model, mode: "off"}
+	if stream {
+		var ok bool
+		if r.streams, ok = c.(codecs.StreamRenderer); !ok {
+			return Script{}, &NoStreams{c.Dialect()}
+		}
+		r.mode = "on"
+	}
+	var out Script
+	for i, t := range s.Turns {
+		turn, err := r.turn(t)
+		if err != nil {
+			return Script{}, fmt.Errorf("%s: turns[%d]: %w", s.ID, i, err)
+		}
+		out.Turns = append(out.Turns, turn)
+	}
+	return out, nil
+}
+
+// FromTape takes the engine's side from recorded or documented exchanges. The
+// requests of the tape play no part: its replies answer any client.
+func FromTape(t cassettes.Tape) Script {
+	var out Script
+	for _, x := range t.Exchanges {
+		out.Turns = append(out.Turns, Turn{Status: x.Response.Status, Header: x.Response.Header, Body: x.Response.Body})
+	}
+	return out
+}
+
+type renderer struct {
+	codec   codecs.Full
+	profile codecs.Profile
+	model   string
+	mode    string // off or on, as scenarios name it
+	streams codecs.StreamRenderer
+}
+
+func (r renderer) turn(t fixtures.Turn) (Turn, error) {
+	if t.Error != nil {
+		return r.failure(*t.Error), nil
+	}
+	t.Parts = forDialect(t.Parts, r.codec.Dialect())
+	says, err := codecs.ParseNeutralReply(t.Reply())
+	if err != nil {
+		return Turn{}, err
+	}
+	says.Model = r.model
+	body, warnings, err := r.codec.RenderReply(says, r.profile)
+	if err != nil {
+		return Turn{}, err
+	}
+	for _, w := range warnings {
+		// Other losses show in the checks; a turn that ends in another way than
+		// the scenario's is another scenario.
+		if w.Code == codecs.WarnLossy && w.Pointer == "/finish" {
+			return Turn{}, CannotSay(w.Text)
+		}
+	}
+	turn := Turn{Body: body, Says: &says}
+	streamed := says
+	if patches := t.Patches(string(r.codec.Dialect()), r.mode); len(patches) > 0 {
+		if turn.Body, err = patched(body, patches); err != nil {
+			return Turn{}, err
+		}
+		turn.Says = nil
+		if r.streams != nil { // a stream says what the patched body says
+			if streamed, err = r.codec.Reply(turn.Body, r.profile); err != nil {
+				return Turn{}, CannotSay("what the engine's body says here has no stream form: " + err.Error())
+			}
+		}
+	}
+	if r.streams != nil {
+		turn.Frames, _, err = r.streams.RenderStream(streamed, r.profile, "")
+	}
+	return turn, err
+}
+
+func (r renderer) failure(e fixtures.TurnError) Turn {
+	answer := r.codec.RenderError(&codecs.ProviderError{
+		Dialect: r.codec.Dialect(), Status: e.Status, Kind: e.Kind, Code: e.Code, Message: e.Message, RetryAfter: e.Headers["Retry-After"],
+	}, r.profile)
+	turn := Turn{Status: answer.Status, Header: http.Header{}, Body: answer.Body}
+	if e.Status == http.StatusOK { // an error inside a reply
+		turn.Status = http.StatusOK
+	}
+	for k, v := range answer.Header {
+		turn.Header[k] = v
+	}
+	for k, v := range e.Headers {
+		turn.Header.Set(k, v)
+	}
+	return turn
+}
+
+// forDialect leaves out parts that a scenario gives to other dialects only:
+// server items have no neutral form.
+func forDialect(parts []fixtures.Raw, d codecs.Dialect) []fixtures.Raw {
+	out := []fixtures.Raw{}
+	for _, raw := range parts {
+		only := jsonx.Of(raw).Get("only").Items()
+		if len(only) == 0 || slices.ContainsFunc(only, func(v jsonx.Value) bool { return v.Str() == string(d) }) {
+			out = append(out, raw)
+		}
+	}
+	return out
+}
+
+// patched makes the wire changes of a turn, in order: what a real engine sends
+// in place of the neutral form.
+func patched(body codecs.Raw, patches []fixtures.Patch) (codecs.Raw, error) {
+	body = bytes.Clone(body)
+	var err error
+	for _, p := range patches {
+		if p.Remove {
+			body, err = jsonx.Delete(body, p.Path)
+		} else {
+			body, err = jsonx.Set(body, p.Path, p.Set)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("wire patch: %w", err)
+		}
+	}
+	return body, nil
+}
