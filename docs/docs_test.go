@@ -207,11 +207,11 @@ func TestCaseExample(t *testing.T) {
 	if err != nil || len(cases) != 1 {
 		t.Fatalf("%d cases, %v", len(cases), err)
 	}
-	_, mismatches, err := suite.RunCase(cases[0], nil)
+	r, err := suite.RunCase(cases[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range mismatches {
+	for _, m := range append(r.Law, r.Policy...) {
 		t.Error(m)
 	}
 }

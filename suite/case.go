@@ -38,32 +38,47 @@ func CaseTarget(c fixtures.Case, catalog *engines.Catalog) (codecs.Full, codecs.
 	return codec, profile, nil
 }
 
-// RunCase runs a case against the reference and compares the output with what
-// it wants. No mismatch means that the reference meets the case.
-func RunCase(c fixtures.Case, catalog *engines.Catalog) (OpResult, []fixtures.Mismatch, error) {
+// CaseResult is what an implementation gave for a case, and where that is not
+// what the case wants.
+type CaseResult struct {
+	Got    OpResult
+	Law    []fixtures.Mismatch // with the want of the case
+	Policy []fixtures.Mismatch // with its reference
+}
+
+// RunCase runs a case against the reference. No mismatch means that the
+// reference meets it, as it must: law and policy both bind it.
+func RunCase(c fixtures.Case, catalog *engines.Catalog) (CaseResult, error) {
 	codec, profile, err := CaseTarget(c, catalog)
 	if err != nil {
-		return OpResult{}, nil, err
+		return CaseResult{}, err
 	}
 	got, err := RunOp(codec, c.Op, profile, c.Input)
 	if err != nil {
-		return OpResult{}, nil, fmt.Errorf("%s: %w", c.ID, err)
+		return CaseResult{}, fmt.Errorf("%s: %w", c.ID, err)
 	}
-	return got, fixtures.Match(c.Want, output(got, c.Want)), nil
+	r := CaseResult{Got: got, Law: fixtures.Match(c.Want, got.Output())}
+	out := got.Output()
+	// The message of a provider's error is the provider's own. A reference may
+	// also want the whole text, with the words that the source documents put
+	// before it.
+	if got.Err != nil && c.Reference.Message == got.Err.Error() {
+		out.Error.Message = c.Reference.Message
+	}
+	r.Policy = fixtures.Match(c.Reference, out)
+	return r, nil
 }
 
-// output is the result in the form that the matching rules compare. The message
-// of a provider's error is the provider's own; a case may also want the whole
-// error text, with the words that the source documents put before it.
-func output(r OpResult, want fixtures.Want) fixtures.Output {
-	out := fixtures.Output{Value: r.Value, Warnings: []string{}}
+// Output is the result in the form that the matching rules compare.
+func (r OpResult) Output() fixtures.Output {
+	out := fixtures.Output{Value: fixtures.Raw(r.Value), Warnings: []string{}}
 	for _, w := range r.Warnings {
 		out.Warnings = append(out.Warnings, w.Code)
 	}
 	if r.Err != nil {
 		out.Error = &fixtures.OutputError{Kind: codecs.ErrorKindOf(r.Err), Message: r.Err.Error()}
 		var pe *codecs.ProviderError
-		if errors.As(r.Err, &pe) && want.Error.Message != r.Err.Error() {
+		if errors.As(r.Err, &pe) {
 			out.Error.Message = pe.Message
 		}
 	}

@@ -21,15 +21,18 @@ func TestCases(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
-			got, mismatches, err := suite.RunCase(c, catalog)
+			r, err := suite.RunCase(c, catalog)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range mismatches {
-				t.Error(m)
+			for _, m := range r.Law {
+				t.Errorf("law: %s", m)
+			}
+			for _, m := range r.Policy {
+				t.Errorf("policy: %s", m)
 			}
 			if t.Failed() {
-				t.Logf("value: %s\nerror: %v\nwarnings: %v", got.Value, got.Err, got.Warnings)
+				t.Logf("value: %s\nerror: %v\nwarnings: %v", r.Got.Value, r.Got.Err, r.Got.Warnings)
 			}
 		})
 	}

@@ -40,7 +40,9 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResu
 		if err != nil {
 			return OpResult{Err: err}, nil
 		}
-		return OpResult{Value: codecs.View(r), Warnings: r.Warnings}, nil
+		// The warnings of a result stand beside its value, for every operation.
+		value, err := jsonx.Delete(codecs.View(r), "/warnings")
+		return OpResult{Value: value, Warnings: r.Warnings}, err
 	case "error":
 		return opError(c, in)
 	case "continue":

@@ -173,25 +173,32 @@ func explainCase(w io.Writer, c fixtures.Case, catalog *engines.Catalog) error {
 	if err != nil {
 		return &failure{exitBroken, err.Error()}
 	}
-	input, want := jsonx.Of(file).Get("input").Raw(), jsonx.Of(file).Get("want").Raw()
-	fmt.Fprintf(w, "\nInput:\n%s\n\nWanted:\n%s\n", indented(input), indented(want))
-	got, mismatches, err := suite.RunCase(c, catalog)
+	fmt.Fprintf(w, "\nInput:\n%s\n", indented(jsonx.Of(file).Get("input").Raw()))
+	for _, part := range [][2]string{{"want", "Wanted of everybody (law)"}, {"reference", "Wanted of the reference besides (policy)"}} {
+		if v := jsonx.Of(file).Get(part[0]); v.Exists() {
+			fmt.Fprintf(w, "\n%s:\n%s\n", part[1], indented(v.Raw()))
+		}
+	}
+	r, err := suite.RunCase(c, catalog)
 	if err != nil {
 		return &failure{exitBroken, err.Error()}
 	}
-	if got.Value != nil {
-		fmt.Fprintf(w, "\nGot from the reference:\n%s\n", indented(got.Value))
+	if r.Got.Value != nil {
+		fmt.Fprintf(w, "\nGot from the reference:\n%s\n", indented(r.Got.Value))
 	}
-	if got.Err != nil {
-		fmt.Fprintf(w, "\nError of the reference: %v\n", got.Err)
+	if r.Got.Err != nil {
+		fmt.Fprintf(w, "\nError of the reference: %v\n", r.Got.Err)
 	}
-	if len(mismatches) == 0 {
+	if len(r.Law)+len(r.Policy) == 0 {
 		fmt.Fprintln(w, "\nThe reference meets it.")
 		return nil
 	}
 	fmt.Fprintln(w, "\nThe reference does not meet it:")
-	for _, m := range mismatches {
-		fmt.Fprintf(w, "  %s\n", m)
+	for _, m := range r.Law {
+		fmt.Fprintf(w, "  law: %s\n", m)
+	}
+	for _, m := range r.Policy {
+		fmt.Fprintf(w, "  policy: %s\n", m)
 	}
 	return &failure{code: exitFailed}
 }

@@ -3,6 +3,7 @@
 package main // rules: docs/matching.md; lines of {"want","got"} in, {"matches","mismatch"} out
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,10 +13,12 @@ import (
 
 type tree = map[string]json.RawMessage // every value by its pointer
 type want struct {                     // an output has the same fields
-	Value, Error                       json.RawMessage
-	Bytes, Contains                    []struct{ Pointer, Text string }
-	Optional, Ignore, Absent, Warnings []string
-	AnyOf                              []want `json:"any_of"`
+	Value, Has, Error                           json.RawMessage
+	Bytes, Contains, Lacks                      []struct{ Pointer, Text string }
+	Optional, Ignore, Absent, Present, Warnings []string
+	Same                                        [][]string
+	AnyOf                                       []want `json:"any_of"`
+	Message                                     string
 }
 
 func read[T any](r json.RawMessage) (v T) { json.Unmarshal(r, &v); return v }
@@ -43,25 +46,49 @@ func reached(p string, w want, a, b tree) bool { // p is compared, and all above
 func match(w, g want) (bad []string) {
 	report := map[bool]func(string){false: func(string) {}, true: func(p string) { bad = append(bad, "/"+p) }}
 	e, f := read[struct{ Kind, Message string }](w.Error), read[struct{ Kind, Message string }](g.Error)
-	a, b, closest := flat("", w.Value, tree{}), flat("", g.Value, tree{}), []string{}
+	b, closest := flat("", g.Value, tree{}), []string{}
 	report[string(w.Error) == "null" && f.Kind != "" || e.Kind != "" && f.Kind == ""]("error")
 	report[e.Kind != "" && f.Kind != "" && e.Kind != f.Kind]("error/kind")
-	report[e.Message != "" && f.Kind != "" && e.Message != f.Message]("error/message")
+	report[w.Message != "" && w.Message != f.Message]("error/message")
 	report[w.Warnings != nil && !slices.Equal(set(w.Warnings), set(g.Warnings))]("warnings")
-	if asked := w.Value != nil || len(w.Bytes)+len(w.Absent)+len(w.Contains) > 0; g.Value == nil || e.Kind != "" {
-		report[asked && e.Kind == ""]("value")
-		w.Value, w.Bytes, w.Absent, w.Contains = nil, nil, nil, nil
+	if g.Value == nil || e.Kind != "" {
+		lists := len(w.Bytes) + len(w.Absent) + len(w.Present) + len(w.Same) + len(w.Contains) + len(w.Lacks)
+		report[e.Kind == "" && (w.Value != nil || w.Has != nil || lists > 0)]("value")
+		w = want{Optional: w.Optional, Ignore: w.Ignore, AnyOf: w.AnyOf}
 	}
-	for p := range flat("", w.Value, flat("", g.Value, tree{})) {
-		report[w.Value != nil && norm(a[p]) != norm(b[p]) && reached(p, w, a, b)]("value" + p)
+	for i, root := range []json.RawMessage{w.Value, w.Has} {
+		a := flat("", root, tree{})
+		for p := range flat("", root, flat("", g.Value, tree{})) {
+			asked := i == 0 || a[p] != nil || norm(a[p[:max(0, strings.LastIndex(p, "/"))]]) == "[" // has lets an object have more keys
+			report[root != nil && asked && norm(a[p]) != norm(b[p]) && reached(p, w, a, b)]("value" + p)
+		}
 	}
 	for _, p := range w.Absent {
 		report[b[p] != nil]("value" + p)
 	}
-	for i, p := range slices.Concat(w.Bytes, w.Contains) {
-		v, isBytes := b[p.Pointer], i < len(w.Bytes)
-		s, isString := strings.CutPrefix(norm(v), `"`)
-		report[isBytes && (v == nil || string(v) != p.Text) || !isBytes && (!isString || !strings.Contains(s, p.Text))]("value" + p.Pointer)
+	for _, p := range w.Present {
+		n := norm(b[p])
+		report[n == "" || n == "null" || n == `"` || (n == "{" || n == "[") && len(bytes.Trim(b[p][1:len(b[p])-1], " \t\r\n")) == 0]("value" + p)
+	}
+	for _, places := range w.Same {
+		for _, p := range places {
+			first := b[places[0]]
+			report[b[p] == nil || first != nil && len(match(want{Value: first}, want{Value: b[p]})) > 0]("value" + p)
+		}
+	}
+	holds := func(p, s string) bool {
+		return strings.HasPrefix(norm(b[p]), `"`) && strings.Contains(norm(b[p])[1:], s)
+	}
+	for _, p := range w.Bytes {
+		report[b[p.Pointer] == nil || string(b[p.Pointer]) != p.Text]("value" + p.Pointer)
+	}
+	for _, p := range w.Contains {
+		report[!holds(p.Pointer, p.Text)]("value" + p.Pointer)
+	}
+	for _, p := range w.Lacks {
+		for at := range b {
+			report[strings.HasPrefix(at+"/", p.Pointer+"/") && holds(at, p.Text)]("value" + at)
+		}
 	}
 	for i, alt := range w.AnyOf {
 		alt.Optional, alt.Ignore = append(alt.Optional, w.Optional...), append(alt.Ignore, w.Ignore...)

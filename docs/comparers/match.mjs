@@ -42,28 +42,40 @@ function match(tree, w, g, optional = [], ignore = []) {
   const codes = (p) => JSON.stringify([...new Set(each(p + "/warnings").map(text))].sort());
   optional = [...optional, ...each(w + "/optional").map(text)];
   ignore = [...ignore, ...each(w + "/ignore").map(text)];
-  const [kind, failed, message] = [w + "/error/kind", g + "/error/kind", w + "/error/message"].map(text);
-  const [a, b] = [w + "/value", g + "/value"];
+  const [kind, failed, message] = [w + "/error/kind", g + "/error/kind", w + "/message"].map(text);
+  const b = g + "/value";
   const up = (p) => p.slice(0, Math.max(0, p.lastIndexOf("/")));
+  const below = (root) => [...tree.keys()].filter((p) => (p + "/").startsWith(root + "/")).map((p) => p.slice(root.length));
   // p is compared, and all above it is there on both sides.
-  const reached = (p) => !ignore.includes(p) && !(optional.includes(p) && !tree.has(b + p)) &&
-    (p === "" || (norm(a + up(p)) === norm(b + up(p)) && reached(up(p))));
+  const reached = (a, p) => !ignore.includes(p) && !(optional.includes(p) && !tree.has(b + p)) &&
+    (p === "" || (norm(a + up(p)) === norm(b + up(p)) && reached(a, up(p))));
   const bad = [];
   const report = (p, differs) => differs && bad.push(p);
   report("/error", (norm(w + "/error") === "null" && failed) || (kind && !failed));
   report("/error/kind", kind && failed && kind !== failed);
-  report("/error/message", message && failed && message !== text(g + "/error/message"));
+  report("/error/message", message && message !== text(g + "/error/message"));
   report("/warnings", tree.has(w + "/warnings") && codes(w) !== codes(g));
-  const lists = ["/bytes", "/absent", "/contains"].map((key) => each(w + key));
+  const [bytes, absent, present, same, contains, lacks] = ["bytes", "absent", "present", "same", "contains", "lacks"].map((key) => each(`${w}/${key}`));
   if (kind || !tree.has(b)) {
-    report("/value", !kind && (tree.has(a) || lists.flat().length > 0));
+    const asked = tree.has(w + "/value") || tree.has(w + "/has") || [bytes, absent, present, same, contains, lacks].flat().length > 0;
+    report("/value", !kind && asked);
   } else {
-    const below = (root) => [...tree.keys()].filter((p) => (p + "/").startsWith(root + "/")).map((p) => p.slice(root.length));
-    for (const p of tree.has(a) ? new Set([...below(a), ...below(b)]) : []) report("/value" + p, norm(a + p) !== norm(b + p) && reached(p));
+    for (const a of [w + "/value", w + "/has"].filter((a) => tree.has(a)))
+      for (const p of new Set([...below(a), ...below(b)])) {
+        const asked = a.endsWith("/value") || tree.has(a + p) || norm(a + up(p)) === "["; // has lets an object have more keys
+        report("/value" + p, asked && norm(a + p) !== norm(b + p) && reached(a, p));
+      }
     const at = (c) => text(c + "/pointer");
-    for (const c of lists[0]) report("/value" + at(c), !tree.has(b + at(c)) || tree.get(b + at(c))[1] !== text(c + "/text"));
-    for (const c of lists[1]) report("/value" + text(c), tree.has(b + text(c)));
-    for (const c of lists[2]) report("/value" + at(c), norm(b + at(c))[0] !== '"' || !text(b + at(c)).includes(text(c + "/text")));
+    const holds = (p, c) => norm(p)[0] === '"' && text(p).includes(text(c + "/text"));
+    for (const c of bytes) report("/value" + at(c), !tree.has(b + at(c)) || tree.get(b + at(c))[1] !== text(c + "/text"));
+    for (const c of absent) report("/value" + text(c), tree.has(b + text(c)));
+    const empty = (p) => ["", "null", '"'].includes(norm(p)) || (["{", "["].includes(norm(p)) && !tree.get(p)[1].slice(1, -1).trim());
+    for (const c of present) report("/value" + text(c), empty(b + text(c)));
+    const whole = (p) => JSON.stringify(below(p).map((q) => [q, norm(p + q)]).sort());
+    for (const places of same.map((c) => each(c).map(text)))
+      for (const p of places) report("/value" + p, !tree.has(b + p) || (tree.has(b + places[0]) && whole(b + p) !== whole(b + places[0])));
+    for (const c of contains) report("/value" + at(c), !holds(b + at(c), c));
+    for (const c of lacks) for (const q of below(b + at(c))) report("/value" + at(c) + q, holds(b + at(c) + q, c));
   }
   const found = each(w + "/any_of").map((c) => match(tree, c, g, optional, ignore));
   return [...bad, ...(found.sort((x, y) => x.length - y.length)[0] ?? [])];

@@ -45,27 +45,43 @@ sub match {    # $w and $g are where in %$t the want and the output stand
     my $codes = sub { my %c = map { $text->($_) => 1 } $each->("$_[0]/warnings"); join "\n", sort keys %c };
     $optional = {%$optional, map { $text->($_) => 1 } $each->("$w/optional")};
     $ignore   = {%$ignore,   map { $text->($_) => 1 } $each->("$w/ignore")};
-    my ($kind, $failed, $message) = map { $text->($_) } "$w/error/kind", "$g/error/kind", "$w/error/message";
-    my ($x, $y, @bad, $reached) = ("$w/value", "$g/value");
+    my ($kind, $failed, $message) = map { $text->($_) } "$w/error/kind", "$g/error/kind", "$w/message";
+    my ($y, @bad, $reached) = ("$g/value");
+    my $up = sub { $_[0] =~ s/\/[^\/]*\z//r };
+    my $below = sub { my ($r) = @_; map { /^\Q$r\E((?:\/.*)?)\z/s ? $1 : () } keys %$t };
     $reached = sub {    # it is compared, and all above it is there on both sides
-        my ($p, $up) = ($_[0], $_[0] =~ s/\/[^\/]*\z//r);
+        my ($x, $p, $over) = (@_, $up->($_[1]));
         return 0 if $ignore->{$p} || $optional->{$p} && !$t->{"$y$p"};
-        return $p eq "" || $norm->("$x$up") eq $norm->("$y$up") && $reached->($up);
+        return $p eq "" || $norm->("$x$over") eq $norm->("$y$over") && $reached->($x, $over);
     };
     my ($report, $at) = (sub { push @bad, $_[0] if $_[1] }, sub { $text->("$_[0]/pointer") });
     $report->("/error", $norm->("$w/error") eq "null" && $failed ne "" || $kind ne "" && $failed eq "");
     $report->("/error/kind", $kind ne "" && $failed ne "" && $kind ne $failed);
-    $report->("/error/message", $message ne "" && $failed ne "" && $message ne $text->("$g/error/message"));
+    $report->("/error/message", $message ne "" && $message ne $text->("$g/error/message"));
     $report->("/warnings", $t->{"$w/warnings"} && $codes->($w) ne $codes->($g));
-    my ($bytes, $absent, $contains) = map { [$each->("$w/$_")] } qw(bytes absent contains);
+    my ($bytes, $absent, $present, $same, $contains, $lacks) = map { [$each->("$w/$_")] } qw(bytes absent present same contains lacks);
     if ($kind ne "" || !$t->{$y}) {
-        $report->("/value", $kind eq "" && ($t->{$x} || @$bytes || @$absent || @$contains));
+        $report->("/value", $kind eq "" && ($t->{"$w/value"} || $t->{"$w/has"} || map { @$_ } $bytes, $absent, $present, $same, $contains, $lacks));
     } else {
-        my %below = map { /^(?:\Q$x\E|\Q$y\E)((?:\/.*)?)\z/s ? ($1 => 1) : () } keys %$t;
-        $report->("/value$_", $t->{$x} && $norm->("$x$_") ne $norm->("$y$_") && $reached->($_)) for keys %below;
+        for my $x (grep { $t->{$_} } "$w/value", "$w/has") {
+            my %places = map { $_ => 1 } $below->($x), $below->($y);
+            for my $p (keys %places) {    # has lets an object have more keys
+                my $asked = $x =~ /value\z/ || $t->{"$x$p"} || $norm->($x . $up->($p)) eq "[";
+                $report->("/value$p", $asked && $norm->("$x$p") ne $norm->("$y$p") && $reached->($x, $p));
+            }
+        }
+        my $holds = sub { my ($p, $c) = @_; $norm->($p) =~ /^"/ && index($text->($p), $text->("$c/text")) >= 0 };
+        my $whole = sub { my ($p) = @_; join "\n", sort map { "$_ " . $norm->("$p$_") } $below->($p) };
+        my $empty = sub { $norm->($_[0]) =~ /^(?:|null|")\z/ || $norm->($_[0]) =~ /^[{\[]\z/ && $t->{$_[0]}[1] =~ /^.\s*.\z/s };
         $report->("/value" . $at->($_), !$t->{$y . $at->($_)} || $t->{$y . $at->($_)}[1] ne $text->("$_/text")) for @$bytes;
         $report->("/value" . $text->($_), exists $t->{$y . $text->($_)}) for @$absent;
-        $report->("/value" . $at->($_), $norm->($y . $at->($_)) !~ /^"/ || index($text->($y . $at->($_)), $text->("$_/text")) < 0) for @$contains;
+        $report->("/value" . $text->($_), $empty->($y . $text->($_))) for @$present;
+        for my $group (@$same) {
+            my ($first, @all) = map { $text->($_) } ($each->($group))[0], $each->($group);
+            $report->("/value$_", !$t->{"$y$_"} || $t->{"$y$first"} && $whole->("$y$_") ne $whole->("$y$first")) for @all;
+        }
+        $report->("/value" . $at->($_), !$holds->($y . $at->($_), $_)) for @$contains;
+        for my $c (@$lacks) { my $p = $at->($c); $report->("/value$p$_", $holds->("$y$p$_", $c)) for $below->("$y$p") }
     }
     my ($closest) = sort { @$a <=> @$b } map { [match($t, $_, $g, $optional, $ignore)] } $each->("$w/any_of");
     return (@bad, @{$closest // []});

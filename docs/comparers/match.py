@@ -43,27 +43,37 @@ def match(tree, w, g, optional=(), ignore=()):
     each = lambda p: list(takewhile(tree.__contains__, (f"{p}/{i}" for i in count())))
     codes = lambda p: {text(c) for c in each(p + "/warnings")}
     optional, ignore = [*optional, *map(text, each(w + "/optional"))], [*ignore, *map(text, each(w + "/ignore"))]
-    kind, failed, message, a, b = text(w + "/error/kind"), text(g + "/error/kind"), text(w + "/error/message"), w + "/value", g + "/value"
+    kind, failed, message, b = text(w + "/error/kind"), text(g + "/error/kind"), text(w + "/message"), g + "/value"
+    up = lambda p: p[:max(0, p.rfind("/"))]
+    below = lambda root: {p[len(root):]: norm(p) for p in tree if (p + "/").startswith(root + "/")}
 
-    def reached(p):  # p is compared, and all above it is there on both sides
-        skip, up = p in ignore or (p in optional and b + p not in tree), p[:max(0, p.rfind("/"))]
-        return not skip and (p == "" or (norm(a + up) == norm(b + up) and reached(up)))
+    def reached(a, p):  # p is compared, and all above it is there on both sides
+        skip = p in ignore or (p in optional and b + p not in tree)
+        return not skip and (p == "" or (norm(a + up(p)) == norm(b + up(p)) and reached(a, up(p))))
 
     found = [
         ("/error", (norm(w + "/error") == "null" and failed) or (kind and not failed)),
         ("/error/kind", kind and failed and kind != failed),
-        ("/error/message", message and failed and message != text(g + "/error/message")),
+        ("/error/message", message and message != text(g + "/error/message")),
         ("/warnings", w + "/warnings" in tree and codes(w) != codes(g)),
     ]
     if kind or b not in tree:
-        found.append(("/value", not kind and (a in tree or each(w + "/bytes") or each(w + "/absent") or each(w + "/contains"))))
+        lists = ("/bytes", "/absent", "/present", "/same", "/contains", "/lacks")
+        found.append(("/value", not kind and ({w + "/value", w + "/has"} & tree.keys() or any(each(w + key) for key in lists))))
     else:
-        below = {p[len(root):] for root in (a, b) for p in tree if (p + "/").startswith(root + "/")}
-        found += [("/value" + p, a in tree and norm(a + p) != norm(b + p) and reached(p)) for p in below]
+        for a in (w + "/value", w + "/has"):
+            asked = lambda p: a[-1] == "e" or a + p in tree or norm(a + up(p)) == "["  # has lets an object have more keys
+            found += [("/value" + p, a in tree and norm(a + p) != norm(b + p) and reached(a, p) and asked(p)) for p in {**below(a), **below(b)}]
         places = lambda key: [(b + text(c + "/pointer"), text(c + "/text")) for c in each(w + key)]
+        listed = lambda key: [b + text(c) for c in each(key)]
         found += [(p[len(g):], p not in tree or tree[p][1] != t) for p, t in places("/bytes")]
-        found += [("/value" + text(c), b + text(c) in tree) for c in each(w + "/absent")]
+        found += [(p[len(g):], p in tree) for p in listed(w + "/absent")]
+        filled = lambda p: norm(p) not in ("", "null", '"') and (norm(p) not in ("{", "[") or tree[p][1][1:-1].strip())
+        found += [(p[len(g):], not filled(p)) for p in listed(w + "/present")]
+        for group in map(listed, each(w + "/same")):
+            found += [(p[len(g):], p not in tree or (group[0] in tree and below(p) != below(group[0]))) for p in group]
         found += [(p[len(g):], norm(p)[:1] != '"' or t not in text(p)) for p, t in places("/contains")]
+        found += [((p + q)[len(g):], n[0] == '"' and t in n[1:]) for p, t in places("/lacks") for q, n in below(p).items()]
     alternatives = [match(tree, c, g, optional, ignore) for c in each(w + "/any_of")]
     return [p for p, differs in found if differs] + min(alternatives, key=len, default=[])
 

@@ -301,8 +301,8 @@ func Requests(t *testing.T, s Subject) {
 			}
 			n++
 			t.Run(c.ID, func(t *testing.T) { s.requestTwice(t, r, p) })
-			if c.Want.Value != nil {
-				t.Run(c.ID+"/wire", func(t *testing.T) { s.requestBack(t, c.Want.Value, p, slices.Contains(s.Requests, c.ID)) })
+			if c.Whole() != nil {
+				t.Run(c.ID+"/wire", func(t *testing.T) { s.requestBack(t, c.Whole(), p, slices.Contains(s.Requests, c.ID)) })
 			}
 		case "parse_request":
 			if body, ok := in.Get("body_text").Text(); ok {

@@ -15,8 +15,8 @@ func (s Subject) seeds(f *testing.F, add func(body []byte)) {
 		if body, ok := jsonx.Of(c.Input).Get("body_text").Text(); ok {
 			add([]byte(body))
 		}
-		if c.Op == "request" && c.Want.Value != nil {
-			add(c.Want.Value)
+		if c.Op == "request" && c.Whole() != nil {
+			add(c.Whole())
 		}
 	})
 }
