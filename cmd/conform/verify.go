@@ -1,16 +1,23 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/suite/results"
 	"github.com/toolconform/conform/suite/verify"
 )
 
 func verifyCommand(e env) *cobra.Command {
-	var asJSON bool
+	var asJSON, judged bool
 	cmd := &cobra.Command{
 		Use:   "verify PATH...",
 		Short: "Hold the codecs against recorded traffic",
@@ -19,9 +26,18 @@ decodes every reply that is no stream, and compares what came out with an
 independent scan of the body: calls, bytes of text, reasoning items. Error bodies
 must come out typed, with the provider's own message.
 
-Exit code 1 when a body was not read as it should be.`,
+With --judge the checks of a run judge every recorded request and reply instead,
+by nothing but what stands in the recording, and it prints what they find by
+provider. A request that its provider took shows that a rule is none there, or
+that the check is wrong.
+
+Exit code 1 when a body was not read as it should be, or when the judge finds a
+rule of level must broken in a request that was accepted.`,
 		Args: someArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if judged {
+				return verifyJudged(cmd.Context(), e, args, asJSON)
+			}
 			r, err := verify.Paths(cmd.Context(), args)
 			if cmd.Context().Err() != nil {
 				return &failure{exitBroken, "stopped"}
@@ -50,6 +66,7 @@ Exit code 1 when a body was not read as it should be.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&judged, "judge", false, "judge the recorded requests and replies with the checks of a run")
 	return cmd
 }
 
@@ -75,4 +92,77 @@ func printVerify(e env, r verify.Report) {
 	for _, p := range r.Failed {
 		fmt.Fprintf(w, "FAILED: %s #%d: %s\n", clean(p.File), p.Exchange, clean(p.Error))
 	}
+}
+
+func verifyJudged(ctx context.Context, e env, paths []string, asJSON bool) error {
+	catalog, err := engines.Load()
+	if err != nil {
+		return &failure{exitBroken, err.Error()}
+	}
+	r, err := verify.Judge(ctx, paths, catalog)
+	if ctx.Err() != nil {
+		return &failure{exitBroken, "stopped"}
+	}
+	if err != nil {
+		return usage("%v", err)
+	}
+	if asJSON {
+		raw, err := jsonx.Marshal(r)
+		if err != nil {
+			return &failure{exitBroken, err.Error()}
+		}
+		if err := printJSON(e.stdout, raw); err != nil {
+			return err
+		}
+	} else {
+		printJudged(e.stdout, r)
+	}
+	if r.Must() > 0 || len(r.Failed) > 0 || len(r.Providers) == 0 {
+		return &failure{code: exitFailed}
+	}
+	return nil
+}
+
+func printJudged(w io.Writer, r verify.Judged) {
+	fmt.Fprintf(w, "%d files, %d exchanges, %d of them at other endpoints; %d files are no recordings\n", r.Files, r.Exchanges, r.Other, len(r.Skipped))
+	for _, p := range r.Providers {
+		profile := "profile of " + p.Engine
+		if p.Engine == "" {
+			profile = "profile of the dialect"
+		}
+		fmt.Fprintf(w, "%s/%s (%s)\n", p.Dialect, clean(p.Provider), profile)
+		for _, c := range []struct {
+			name string
+			verify.Count
+		}{{"accepted", p.Accepted}, {"refused", p.Refused}} {
+			if c.Requests == 0 {
+				continue
+			}
+			fmt.Fprintf(w, "  %-8s %5d requests, must: %s", c.name, c.Requests, rulesBroken(c.Must))
+			if len(c.Below) > 0 {
+				fmt.Fprintf(w, "; below must: %s", rulesBroken(c.Below))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	for _, f := range r.Findings {
+		if f.Accepted && f.Level == results.Must {
+			fmt.Fprintf(w, "%s #%d: %s: %s %s\n", clean(f.File), f.Exchange, f.ID, clean(f.Message), clean(f.Evidence))
+		}
+	}
+	for _, p := range r.Failed {
+		fmt.Fprintf(w, "FAILED: %s #%d: %s\n", clean(p.File), p.Exchange, clean(p.Error))
+	}
+	fmt.Fprintf(w, "%d findings of level must in accepted requests\n", r.Must())
+}
+
+func rulesBroken(of map[string]int) string {
+	if len(of) == 0 {
+		return "none"
+	}
+	var out []string
+	for _, id := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, fmt.Sprintf("%s %d", id, of[id]))
+	}
+	return strings.Join(out, ", ")
 }

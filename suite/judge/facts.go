@@ -14,6 +14,9 @@ type facts struct {
 	whole       bool          // the echo carries every block
 	ordered     bool          // only the order tells which call a result answers
 	named       bool          // results without an id are told apart by their names
+	signed      bool          // reasoning that has lost its signature is refused
+	items       results.Level // of a server item that is lost
+	chained     bool          // reasoning without the item that followed it is refused
 	errorFlag   bool          // a result says in a field that it is an error
 	structured  bool          // structured content stands for the text
 	unanswered  results.Level // of a call that the history leaves without a result
@@ -25,22 +28,23 @@ type facts struct {
 }
 
 func factsOf(d codecs.Dialect) facts {
-	f := facts{systemMoves: true, promptMedia: true, choice: true, parallel: true, reasoning: results.Should, unanswered: results.Must}
+	f := facts{systemMoves: true, promptMedia: true, choice: true, parallel: true, reasoning: results.Should, unanswered: results.Must, items: results.Must}
 	switch d {
 	case codecs.OpenAI:
 		f.systemMoves, f.reasoning = false, ""
 		f.thinkingOff = map[string][]string{"/thinking/type": {`"disabled"`}, "/reasoning_effort": {`"none"`}, "/reasoning/effort": {`"none"`}, "/reasoning/enabled": {"false"}, "/enable_thinking": {"false"}, "/chat_template_kwargs/enable_thinking": {"false"}}
 	case codecs.Anthropic:
-		f.whole, f.errorFlag = true, true
+		f.whole, f.errorFlag, f.signed = true, true, true
 		f.thinkingOff = map[string][]string{"/thinking/type": {`"disabled"`}}
 	case codecs.Gemini:
-		f.whole, f.named, f.structured, f.parallel, f.unanswered = true, true, true, false, results.Should
+		f.whole, f.named, f.structured, f.parallel = true, true, true, false
+		f.unanswered, f.items = results.Should, results.Should
 		f.thinkingOff = map[string][]string{"/generationConfig/thinkingConfig/thinkingBudget": {"0"}}
 	case codecs.Ollama:
 		f.objectArgs, f.named, f.choice, f.parallel = true, true, false, false
 		f.thinkingOff = map[string][]string{"/think": {"false"}}
 	case codecs.Responses:
-		f.whole = true
+		f.whole, f.chained, f.items = true, true, results.Should
 		f.stored = []string{"/previous_response_id", "/conversation"}
 		f.thinkingOff = map[string][]string{"/reasoning/effort": {`"none"`}}
 	case codecs.Hermes:

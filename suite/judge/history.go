@@ -47,10 +47,9 @@ type said struct {
 // wanted is a call of the replies of a turn, and where its echo stands.
 type wanted struct {
 	codecs.ToolCall
-	key     callKey
-	cut     bool
-	echo    int  // in turn.calls; -1 where there is none
-	renamed bool // the echo has another id, although the ids of the turn tell its calls apart
+	key  callKey
+	cut  bool
+	echo int // in turn.calls; -1 where there is none
 }
 
 // seed is one for the whole process: prints are compared within it only.
@@ -248,11 +247,9 @@ func (t *turn) want() {
 		return
 	}
 	t.name = fmt.Sprintf("turn %d", t.replies[0].ordinal+1)
-	ids := map[string]int{}
 	for _, r := range t.replies {
 		for _, call := range r.Reply.Calls() {
 			t.wanted = append(t.wanted, wanted{ToolCall: call, key: callKey{r.ordinal, call.Pos}, cut: r.cut[call.Pos], echo: -1})
-			ids[call.ID]++
 		}
 	}
 	used := make([]bool, len(t.calls))
@@ -272,8 +269,6 @@ func (t *turn) want() {
 			if q := queues[key(w.ToolCall)]; w.echo < 0 && len(q) > 0 {
 				w.echo, used[q[0]] = q[0], true
 				queues[key(w.ToolCall)] = q[1:]
-				echo := t.calls[w.echo].ID
-				w.renamed = w.ID != "" && echo != "" && echo != w.ID && ids[w.ID] == 1
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/suite/results"
 )
 
@@ -31,12 +32,12 @@ func foreign(r codecs.ToolResult) string {
 }
 
 // counts tells how many results each call of the turn has, and the first result
-// that answers none.
+// that answers none, nor any other block of the turn that has its id.
 func (t *turn) counts() (of []int, orphan *codecs.ToolResult) {
 	of = make([]int, len(t.calls))
 	for n, k := range t.calledBy {
 		if k < 0 {
-			if orphan == nil {
+			if orphan == nil && !t.asks(t.results[n].ID) {
 				orphan = &t.results[n]
 			}
 			continue
@@ -44,6 +45,22 @@ func (t *turn) counts() (of []int, orphan *codecs.ToolResult) {
 		of[k]++
 	}
 	return of, orphan
+}
+
+// asks tells whether a block that is no tool call has the id: a client answers
+// some of those too.
+func (t *turn) asks(id string) bool {
+	for _, p := range t.assistant {
+		if p.Kind != codecs.Client && p.Kind != codecs.Server && p.Kind != codecs.Opaque || id == "" {
+			continue
+		}
+		for _, m := range jsonx.Of(p.Extra).Members() {
+			if m.Value.Str() == id {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func resultsPairing(c *scene) {

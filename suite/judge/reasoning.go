@@ -110,10 +110,10 @@ func callSignatures(c *scene) {
 		if w.echo < 0 || w.Signature == "" {
 			continue
 		}
-		switch got := c.turn.calls[w.echo].Signature; got {
-		case w.Signature:
+		switch got := c.turn.calls[w.echo].Signature; {
+		case signature(got) == signature(w.Signature):
 			c.say(level, results.Pass, "", "")
-		case "":
+		case got == "":
 			c.failAt(level, "the signature of the call to "+w.Name, "none")
 		default:
 			c.failAt(results.Must, w.Signature, got)
@@ -121,22 +121,42 @@ func callSignatures(c *scene) {
 	}
 }
 
-// reasoningSignatures holds each signature that stands in the echo against the
-// one that the same reasoning came with.
+// reasoningSignatures holds the signature of each reasoning part that stands in
+// the echo against the one that it came with. A part is known by its signature,
+// else by its text; one that is not there is for echoReasoning.
 func reasoningSignatures(c *scene) {
-	if c.x.Profile.ReasoningEcho == codecs.EchoRefused || c.reasoningLevel() == "" {
+	if c.reasoningLevel() == "" {
 		return
 	}
-	got := reasoningOf(c.turn.assistant)
-	for n, w := range c.turn.reasoning() {
+	level := results.Should // with its text there, even those that demand it take it
+	if c.facts().signed {
+		level = results.Must
+	}
+	bySignature, byText := map[string]codecs.Part{}, map[string][]codecs.Part{}
+	for _, g := range reasoningOf(c.turn.assistant) {
+		bySignature[signature(g.Signature)] = g
+		byText[g.Text] = append(byText[g.Text], g)
+	}
+	for _, w := range c.turn.reasoning() {
+		var same codecs.Part
+		there := len(byText[w.Text]) > 0
+		if there {
+			same, byText[w.Text] = byText[w.Text][0], byText[w.Text][1:]
+		}
+		if w.Signature == "" {
+			continue
+		}
+		signed, kept := bySignature[signature(w.Signature)]
 		switch {
-		case w.Signature == "" || n >= len(got):
-		case got[n].Signature != w.Signature:
-			c.failAt(results.Must, w.Signature, fmt.Sprintf("%q", got[n].Signature))
-		case got[n].Text != w.Text:
-			c.failAt(results.Must, fmt.Sprintf("the signed text %q", w.Text), fmt.Sprintf("%q", got[n].Text))
-		default:
+		case kept && signed.Text != w.Text:
+			c.failAt(results.Must, fmt.Sprintf("the signed text %q", w.Text), fmt.Sprintf("%q", signed.Text))
+		case kept:
 			c.pass()
+		case !there:
+		case same.Signature == "":
+			c.failAt(level, "the signature of the reasoning", "none")
+		default:
+			c.failAt(results.Must, w.Signature, fmt.Sprintf("%q", same.Signature))
 		}
 	}
 }

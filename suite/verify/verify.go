@@ -65,8 +65,15 @@ func Paths(ctx context.Context, paths []string) (Report, error) {
 		return Report{}, err
 	}
 	r := verifier{Report{EmptyReplies: []Place{}, Skipped: []Place{}, Failed: []Place{}}, tables}
-	err = r.paths(ctx, paths)
+	err = walk(ctx, paths, r.file)
+	if err == nil && r.Files == 0 {
+		err = nothing(paths)
+	}
 	return r.Report, err
+}
+
+func nothing(paths []string) error {
+	return fmt.Errorf("no recordings below %s; read are .json recordings, .yaml go-vcr tapes and .httprr recordings", strings.Join(paths, ", "))
 }
 
 type verifier struct {
@@ -74,14 +81,15 @@ type verifier struct {
 	tables tables
 }
 
-func (r *verifier) paths(ctx context.Context, paths []string) error {
+// walk calls visit for every file below the paths that can be a recording.
+func walk(ctx context.Context, paths []string, visit func(path, name string)) error {
 	for _, root := range paths {
 		info, err := os.Stat(root)
 		if err != nil {
 			return fmt.Errorf("%w; give a recording or a folder of recordings", err)
 		}
 		if !info.IsDir() {
-			r.file(root, root)
+			visit(root, root)
 			continue
 		}
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -95,15 +103,12 @@ func (r *verifier) paths(ctx context.Context, paths []string) error {
 			if relErr != nil {
 				name = path
 			}
-			r.file(path, filepath.ToSlash(name))
+			visit(path, filepath.ToSlash(name))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-	}
-	if r.Files == 0 {
-		return fmt.Errorf("no recordings below %s; read are .json recordings, .yaml go-vcr tapes and .httprr recordings", strings.Join(paths, ", "))
 	}
 	return nil
 }

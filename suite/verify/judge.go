@@ -1,0 +1,195 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+
+	"github.com/toolconform/conform/cassettes"
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/suite/judge"
+	"github.com/toolconform/conform/suite/results"
+)
+
+// Judged is what the checks say about recorded conversations of which nothing is
+// expected.
+type Judged struct {
+	Files     int        `json:"files"`
+	Exchanges int        `json:"exchanges"`
+	Other     int        `json:"skipped_other"` // exchanges at endpoints that are no chat endpoint
+	Providers []Provider `json:"providers"`
+	Findings  []Finding  `json:"findings"`
+	Skipped   []Place    `json:"skipped_files"` // files that are no recording
+	Failed    []Place    `json:"failed"`        // files that cannot be read
+}
+
+// Provider counts the requests of one provider in one dialect.
+type Provider struct {
+	Dialect  string `json:"dialect"`
+	Provider string `json:"provider"`
+	Engine   string `json:"engine"` // of the catalogue, whose profile was used; "" where the dialect's own was
+	Accepted Count  `json:"accepted"`
+	Refused  Count  `json:"refused"` // an error status, or an error inside a 2xx that is no stream
+}
+
+// Count is a number of requests, and in how many of them each rule was broken.
+type Count struct {
+	Requests int            `json:"requests"`
+	Must     map[string]int `json:"must"`
+	Below    map[string]int `json:"below_must"` // findings of a lower level
+}
+
+// Finding is one broken rule of one exchange.
+type Finding struct {
+	Place
+	Accepted bool `json:"accepted"` // the provider took the request
+	results.Check
+}
+
+// Judge judges recordings with the checks of a run, each conversation by what
+// stands in it. An error is about the paths; what cannot be read is in the
+// outcome.
+func Judge(ctx context.Context, paths []string, catalog *engines.Catalog) (Judged, error) {
+	j := judging{Judged: Judged{Findings: []Finding{}, Skipped: []Place{}, Failed: []Place{}}, catalog: catalog}
+	err := walk(ctx, paths, j.file)
+	if err == nil && j.Files == 0 {
+		err = nothing(paths)
+	}
+	slices.SortFunc(j.Providers, func(a, b Provider) int {
+		if a.Dialect != b.Dialect {
+			return slices.Index(codecs.Dialects(), codecs.Dialect(a.Dialect)) - slices.Index(codecs.Dialects(), codecs.Dialect(b.Dialect))
+		}
+		if a.Provider < b.Provider {
+			return -1
+		}
+		return 1
+	})
+	return j.Judged, err
+}
+
+type judging struct {
+	Judged
+	catalog *engines.Catalog
+}
+
+func (j *judging) file(path, name string) {
+	rec, err := cassettes.ReadRecording(path)
+	switch {
+	case errors.Is(err, cassettes.ErrNoRecording):
+		j.Skipped = append(j.Skipped, Place{File: name, Exchange: -1, Error: err.Error()})
+		return
+	case err != nil:
+		j.Files++
+		j.Failed = append(j.Failed, Place{File: name, Exchange: -1, Error: err.Error()})
+		return
+	}
+	j.Files++
+	var s judge.Session
+	for i, x := range rec.Exchanges {
+		j.Exchanges++
+		c, ok := codecOf(codecs.Dialect(rec.Dialect), x)
+		if !ok {
+			j.Other++
+			continue
+		}
+		if s.Codec == nil || s.Codec.Dialect() != c.Dialect() {
+			s = judge.Session{Codec: c}
+		}
+		in, err := received(x)
+		if err != nil {
+			j.Failed = append(j.Failed, Place{File: name, Exchange: i, Error: err.Error()})
+			continue
+		}
+		engine, known := j.engine(c.Dialect(), rec)
+		s.Profile = codecs.Profile{}
+		if known {
+			r := engine.Resolve(modelOf(c, in))
+			s.Profile = r.Profile
+			if body, err := r.Engine.Restore(in.Body, r.Model); err == nil {
+				in.Body = body
+			}
+		}
+		failed := s.Request(in)
+		failed = append(failed, s.Reply(codecs.Answer{Status: x.Response.Status, Header: x.Response.Header, Body: x.Response.Body})...)
+		j.note(j.provider(c.Dialect(), rec.Provider, engine.Name), s.Exchange().Accepted(), failed, Place{File: name, Exchange: i})
+	}
+}
+
+func received(x cassettes.Exchange) (codecs.In, error) {
+	u, err := url.Parse(x.Request.URL)
+	if err != nil {
+		return codecs.In{}, err
+	}
+	return codecs.In{Method: x.Request.Method, Path: u.EscapedPath(), Query: u.Query(), Header: x.Request.Header, Body: x.Request.Body}, nil
+}
+
+func modelOf(c codecs.Full, in codecs.In) string {
+	if model, _, _ := c.Match(in); model != "" {
+		return model
+	}
+	return jsonx.Of(in.Body).Get("model").Str()
+}
+
+// engine finds the entry of the catalogue for the provider of a recording: the
+// name may have its dialect behind it there.
+func (j *judging) engine(d codecs.Dialect, rec cassettes.Recording) (engines.Engine, bool) {
+	name := rec.Provider
+	if name == "" {
+		name = rec.Engine
+	}
+	alias := map[string]string{"llamacpp": "llama-server", "litellm-proxy": "litellm"}
+	if a := alias[name]; a != "" {
+		name = a
+	}
+	for _, n := range []string{name, name + "-" + string(d)} {
+		if e, err := j.catalog.Lookup(n); name != "" && err == nil && e.Dialect == d {
+			return e, true
+		}
+	}
+	return engines.Engine{}, false
+}
+
+func (j *judging) provider(d codecs.Dialect, name, engine string) *Provider {
+	for i := range j.Providers {
+		if p := &j.Providers[i]; p.Dialect == string(d) && p.Provider == name {
+			return p
+		}
+	}
+	empty := func() Count { return Count{Must: map[string]int{}, Below: map[string]int{}} }
+	j.Providers = append(j.Providers, Provider{Dialect: string(d), Provider: name, Engine: engine, Accepted: empty(), Refused: empty()})
+	return &j.Providers[len(j.Providers)-1]
+}
+
+func (j *judging) note(p *Provider, accepted bool, failed []results.Check, at Place) {
+	count := &p.Refused
+	if accepted {
+		count = &p.Accepted
+	}
+	count.Requests++
+	broken := map[[2]string]bool{}
+	for _, k := range failed {
+		j.Findings = append(j.Findings, Finding{at, accepted, k})
+		of := count.Below
+		if k.Level == results.Must {
+			of = count.Must
+		}
+		if key := [2]string{k.ID, string(k.Level)}; !broken[key] {
+			broken[key] = true
+			of[k.ID]++
+		}
+	}
+}
+
+// Must counts the findings of level must in accepted requests.
+func (j Judged) Must() int {
+	n := 0
+	for _, p := range j.Providers {
+		for _, k := range p.Accepted.Must {
+			n += k
+		}
+	}
+	return n
+}
