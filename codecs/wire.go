@@ -74,6 +74,34 @@ type Wire struct {
 	// ReasoningEcho says that the engine of Home takes reasoning of earlier
 	// turns back.
 	ReasoningEcho bool
+
+	// ReasoningSigned says that reasoning without its signature is refused.
+	ReasoningSigned bool
+
+	// ThinkingOff are the values in a request that switch thinking off, of
+	// whatever host: the duty to echo reasoning rests then.
+	ThinkingOff []Setting
+
+	// Parallel says that a request can forbid parallel calls.
+	Parallel bool
+
+	// Stored are JSON pointers of members of a request that name turns which
+	// the engine keeps itself: results may answer calls of those.
+	Stored []string
+
+	// ItemsDue says that a request is refused when its echo lacks an item that
+	// the provider ran; ItemAfterReasoning, when it lacks one that reasoning
+	// stood before. Where neither is set, requests without them are accepted.
+	ItemsDue, ItemAfterReasoning bool
+
+	// OpenCalls says that a call without a result is accepted.
+	OpenCalls bool
+}
+
+// Setting is a value at a JSON pointer of a request.
+type Setting struct {
+	Pointer string
+	Value   Raw
 }
 
 // Values of Wire.IDs.

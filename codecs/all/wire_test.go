@@ -96,6 +96,9 @@ func TestWire(t *testing.T) {
 				}
 			}
 		}
+		forbid := false
+		_, back = send(codecs.Request{Parallel: &forbid, Tools: []codecs.Tool{{Name: "tide", InputSchema: codecs.Raw(`{"type":"object","properties":{}}`)}}, Messages: []codecs.Message{text("user", "go")}})
+		check("Parallel", back.Parallel != nil && !*back.Parallel, w.Parallel)
 		for name, ok := range map[string]bool{
 			"tide": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): w.ToolNames.Max != 64, "ebb and flow": w.ToolNames.Max == 0, "a.b": w.ToolNames.Max == 0 || strings.Contains(w.ToolNames.Other, "."),
 		} {

@@ -30,7 +30,8 @@ func (Codec) Wire() codecs.Wire {
 		ToolNames:       codecs.NameRule{Max: 128, Other: "_-"},
 		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
 		ObjectArguments: true, IDs: codecs.IDsAlways, ErrorFlag: true, ResultMedia: codecs.MediaNative,
-		EchoesWhole: true, ReasoningEcho: true,
+		EchoesWhole: true, ReasoningEcho: true, ReasoningSigned: true, Parallel: true, ItemsDue: true,
+		ThinkingOff: []codecs.Setting{{Pointer: "/thinking/type", Value: codecs.Raw(`"disabled"`)}},
 	}
 }
 

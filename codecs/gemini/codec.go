@@ -53,7 +53,8 @@ func (Codec) Wire() codecs.Wire {
 		ToolNames:       codecs.NameRule{Max: 64, Other: "_.:-", Letter: true},
 		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
 		ObjectArguments: true, IDs: codecs.IDsOptional, StructuredResults: true, ResultMedia: codecs.MediaNative,
-		EchoesWhole: true, ReasoningEcho: true,
+		EchoesWhole: true, ReasoningEcho: true, OpenCalls: true,
+		ThinkingOff: []codecs.Setting{{Pointer: "/generationConfig/thinkingConfig/thinkingBudget", Value: codecs.Raw("0")}},
 	}
 }
 

@@ -33,6 +33,7 @@ func (Codec) Dialect() codecs.Dialect { return codecs.Hermes }
 func (Codec) Wire() codecs.Wire {
 	w := chat.Wire()
 	w.Home, w.ToolNames, w.TextCalls, w.CallsKey = "nousresearch", codecs.NameRule{}, true, ""
+	w.Parallel = false
 	w.Choices, w.IDs, w.ReasoningKeys, w.ReasoningEcho = []string{codecs.ChoiceAuto, codecs.ChoiceNone}, codecs.IDsNever, nil, true
 	return w
 }

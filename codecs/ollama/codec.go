@@ -31,6 +31,7 @@ func (Codec) Wire() codecs.Wire {
 		Home: "ollama", Messages: "messages", StreamFlag: "/stream", StreamDefault: true, Shapes: []codecs.Shape{{Name: "ndjson"}},
 		CallsKey: "tool_calls", ObjectArguments: true, IDs: codecs.IDsOptional, ResultMedia: codecs.MediaPlaceholder,
 		ReasoningKeys: reasoningFields(codecs.Profile{}), ReasoningEcho: true,
+		ThinkingOff: []codecs.Setting{{Pointer: "/think", Value: codecs.Raw("false")}},
 	}
 }
 

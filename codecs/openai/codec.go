@@ -39,7 +39,20 @@ func (Codec) Wire() codecs.Wire {
 		ToolNames: codecs.NameRule{Max: 64, Other: "_-"},
 		Choices:   []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
 		CallsKey:  "tool_calls", IDs: codecs.IDsAlways, ResultMedia: codecs.MediaPlaceholder,
-		ReasoningKeys: append(slices.Clone(reasoningKeys), detailsKey),
+		ReasoningKeys: append(slices.Clone(reasoningKeys), detailsKey), Parallel: true,
+		ThinkingOff: thinkingOff(),
+	}
+}
+
+// thinkingOff lists how the hosts of this wire are told not to think.
+func thinkingOff() []codecs.Setting {
+	return []codecs.Setting{
+		{Pointer: "/reasoning_effort", Value: codecs.Raw(`"none"`)},
+		{Pointer: "/thinking/type", Value: codecs.Raw(`"disabled"`)},
+		{Pointer: "/reasoning/effort", Value: codecs.Raw(`"none"`)},
+		{Pointer: "/reasoning/enabled", Value: codecs.Raw("false")},
+		{Pointer: "/enable_thinking", Value: codecs.Raw("false")},
+		{Pointer: "/chat_template_kwargs/enable_thinking", Value: codecs.Raw("false")},
 	}
 }
 

@@ -28,7 +28,9 @@ func (Codec) Wire() codecs.Wire {
 		ToolNames: codecs.NameRule{Max: 64, Other: "_-"},
 		Choices:   []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
 		IDs:       codecs.IDsAlways, ResultMedia: codecs.MediaNative,
-		EchoesWhole: true, ReasoningEcho: true,
+		EchoesWhole: true, ReasoningEcho: true, Parallel: true, ItemAfterReasoning: true,
+		Stored:      []string{"/previous_response_id", "/conversation"},
+		ThinkingOff: []codecs.Setting{{Pointer: "/reasoning/effort", Value: codecs.Raw(`"none"`)}},
 	}
 }
 

@@ -46,7 +46,7 @@ func echoArguments(c *scene) {
 				c.fail("{} for arguments that this engine refuses", got.ArgumentsText)
 				continue
 			}
-		case w.Arguments == nil && c.facts().objectArgs:
+		case w.Arguments == nil && c.wire().ObjectArguments:
 		case got.ArgumentsText != w.ArgumentsText && !(emptyArguments(w.ToolCall) && emptyArguments(got)):
 			level := results.Must
 			if jsonx.Equal([]byte(w.ArgumentsText), []byte(got.ArgumentsText)) {
@@ -79,7 +79,7 @@ func echoText(c *scene) {
 // same ones, then among those that are left for one of the type whose content was
 // changed.
 func echoItems(c *scene) {
-	if !c.facts().whole || c.x.Profile.EchoItems != nil {
+	if !c.wire().EchoesWhole || c.x.Profile.EchoItems != nil {
 		return
 	}
 	same, left := map[string]int{}, map[string]int{}
@@ -95,9 +95,9 @@ func echoItems(c *scene) {
 	}
 	var lost []part
 	for _, r := range c.turn.replies {
-		level := c.facts().items
+		level := mustIf(c.wire().ItemsDue)
 		for i, p := range r.Reply.Parts {
-			if i > 0 && r.Reply.Parts[i-1].Kind == codecs.Reasoning && c.facts().chained {
+			if i > 0 && r.Reply.Parts[i-1].Kind == codecs.Reasoning && c.wire().ItemAfterReasoning {
 				level = results.Must
 			}
 			key := p.Type + " " + alike(p.Extra)
@@ -110,7 +110,7 @@ func echoItems(c *scene) {
 			default:
 				lost = append(lost, part{p, level})
 			}
-			level = c.facts().items
+			level = mustIf(c.wire().ItemsDue)
 		}
 	}
 	for _, p := range lost {

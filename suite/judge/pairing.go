@@ -76,7 +76,7 @@ func resultsPairing(c *scene) {
 		}
 		level := results.Must
 		if n == 0 && !c.ran(k) {
-			level = c.facts().unanswered
+			level = mustIf(!c.wire().OpenCalls)
 		}
 		c.failAt(level, fmt.Sprintf("one result for call %d (%s)", k+1, c.turn.calls[k].Name), fmt.Sprintf("%d", n))
 		ok = false
@@ -115,17 +115,14 @@ func noDangling(c *scene) {
 // resultsOrder judges the order where only that pairs. Results that have names
 // are told apart by them, so another order is only odd there.
 func resultsOrder(c *scene) {
-	if len(c.turn.calls) < 2 || !c.orderPairs(c.turn.calls) {
+	order, names := c.orderPairs(c.turn.calls)
+	if len(c.turn.calls) < 2 || !order {
 		return
-	}
-	level := results.Must
-	if c.facts().named {
-		level = results.Should
 	}
 	last := -1
 	for _, k := range c.turn.calledBy {
 		if k >= 0 && k < last {
-			c.failAt(level, "results in the order of the calls", "another order")
+			c.failAt(mustIf(!names), "results in the order of the calls", "another order")
 			return
 		}
 		last = k

@@ -22,7 +22,7 @@ func promptKept(c *scene) {
 	rest := all
 	for _, t := range texts {
 		at := strings.Index(rest, t)
-		if at < 0 && c.facts().systemMoves && strings.Contains(all, t) {
+		if at < 0 && c.wire().SystemFirst && strings.Contains(all, t) {
 			continue
 		}
 		if at < 0 {
@@ -38,7 +38,7 @@ func promptKept(c *scene) {
 	for _, m := range media {
 		switch {
 		case have[m]:
-		case c.x.Profile.PromptImages == codecs.MediaPlaceholder || !c.facts().promptMedia:
+		case c.x.Profile.PromptImages == codecs.MediaPlaceholder:
 			c.degraded("the engine takes no media in prompts: a line of text stands for them")
 		default:
 			c.fail("the media of the prompt", fmt.Sprintf("%d other media", len(seenMedia)))

@@ -45,20 +45,20 @@ func echoReasoning(c *scene) {
 }
 
 // echoEmptyReasoning looks for the reasoning key itself where the engine demands
-// it even when the turn had no reasoning. Read as parts, an empty key and none
-// are the same, so this looks at the body.
+// it even when the turn had no reasoning: read as parts, an empty key and none are
+// the same. The wire says where the key stands.
 func echoEmptyReasoning(c *scene) {
-	if c.x.Profile.ReasoningEcho != codecs.EchoRequiredEvenEmpty || c.x.RequestErr != nil || c.thinkingIsOff() {
+	w, keys := c.wire(), c.x.Profile.ReasoningFields
+	if len(keys) == 0 {
+		keys = w.ReasoningKeys
+	}
+	if c.x.Profile.ReasoningEcho != codecs.EchoRequiredEvenEmpty || len(keys) == 0 || w.CallsKey == "" || c.thinkingIsOff() {
 		return
 	}
-	key := "reasoning_content"
-	if len(c.x.Profile.ReasoningFields) > 0 {
-		key = c.x.Profile.ReasoningFields[0]
-	}
-	for n, m := range jsonx.Of(c.x.In.Body).Get("messages").Items() {
-		if m.Get("role").Str() == "assistant" && m.Get("tool_calls").Len() > 0 && !m.Get(key).Exists() {
+	for n, m := range jsonx.Of(c.x.In.Body).Get(w.Messages).Items() {
+		if m.Get(w.CallsKey).Len() > 0 && !m.Get(keys[0]).Exists() {
 			c.where = fmt.Sprintf("%s, message %d", c.where, n)
-			c.failAt(results.Must, "the key "+key+", also when it is empty", "no such key")
+			c.failAt(results.Must, "the key "+keys[0]+", also when it is empty", "no such key")
 			return
 		}
 	}
@@ -95,7 +95,10 @@ func (c *scene) reasoningLevel() results.Level {
 	case codecs.EchoIgnored, codecs.EchoRefused:
 		return ""
 	}
-	return c.facts().reasoning
+	if c.wire().ReasoningEcho {
+		return results.Should
+	}
+	return ""
 }
 
 // callSignatures looks for the signatures of the calls, on the same calls. Where
@@ -129,7 +132,7 @@ func reasoningSignatures(c *scene) {
 		return
 	}
 	level := results.Should // with its text there, even those that demand it take it
-	if c.facts().signed {
+	if c.wire().ReasoningSigned {
 		level = results.Must
 	}
 	bySignature, byText := map[string]codecs.Part{}, map[string][]codecs.Part{}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -43,9 +44,9 @@ func requestParameters(c *scene) {
 		c.fail("no stream", "stream: true")
 	case want.Stream != nil && *want.Stream && !req.Stream:
 		c.fail("a stream", "none asked for")
-	case c.facts().choice && choice.Mode != "" && (req.Choice.Mode != choice.Mode || req.Choice.Name != choice.Name):
+	case !c.wire().TextCalls && slices.Contains(c.wire().Choices, choice.Mode) && (req.Choice.Mode != choice.Mode || req.Choice.Name != choice.Name):
 		c.fail("the choice "+shownChoice(choice), shownChoice(req.Choice))
-	case want.Parallel != nil && c.facts().parallel && !c.x.Profile.NoParallel && (req.Parallel == nil || *req.Parallel != *want.Parallel):
+	case want.Parallel != nil && c.wire().Parallel && !c.x.Profile.NoParallel && (req.Parallel == nil || *req.Parallel != *want.Parallel):
 		c.fail(fmt.Sprintf("parallel calls %v", *want.Parallel), "nothing said of it, or the opposite")
 	default:
 		c.pass()

@@ -100,7 +100,7 @@ func resultsError(c *scene, a answer) {
 	case !a.want.IsError:
 	case strings.TrimSpace(a.text) == "":
 		c.fail("the error of the tool", "an empty result")
-	case c.facts().errorFlag && !a.got.IsError:
+	case c.wire().ErrorFlag && !a.got.IsError:
 		c.failAt(results.Should, "is_error on the result", "no flag")
 	default:
 		c.pass()
@@ -115,7 +115,7 @@ func resultsContent(c *scene, a answer) {
 			switch {
 			case strings.Contains(a.text, text) || strings.Contains(a.after, text):
 				c.pass()
-			case len(a.got.Structured) > 0 || len(a.want.Structured) > 0 && c.facts().structured:
+			case len(a.got.Structured) > 0 || len(a.want.Structured) > 0 && c.wire().StructuredResults:
 			default:
 				c.fail(fmt.Sprintf("the result text %q", it.Text), fmt.Sprintf("%q", a.text))
 				return

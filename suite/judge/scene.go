@@ -100,7 +100,16 @@ func (c *scene) expect() *Expectation {
 	return c.session.Expect
 }
 
-func (c *scene) facts() facts { return factsOf(c.x.Codec.Dialect()) }
+// wire says what is so at every engine of the dialect.
+func (c *scene) wire() codecs.Wire { return c.x.Codec.Wire() }
+
+// mustIf is the level of a duty that the engine insists on, or does not.
+func mustIf(due bool) results.Level {
+	if due {
+		return results.Must
+	}
+	return results.Should
+}
 
 // say reports a verdict; "" is the level of the rule.
 func (c *scene) say(level results.Level, v results.Verdict, message, evidence string) {
