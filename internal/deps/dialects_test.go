@@ -25,7 +25,6 @@ var named = map[string]string{
 	"engines/confirm/confirm.go": "asks whether calls are text",
 	"engines/confirm/reply.go":   "reads bodies by itself",
 	"engines/confirm/request.go": "reads bodies by itself",
-	"suite/judge/facts.go":       "what the checks have to know of a dialect",
 }
 
 // TestDialectNames counts the uses of a dialect's name outside its folder.
