@@ -147,7 +147,7 @@ func TestCasesPage(t *testing.T) {
 		}
 	}
 	for _, op := range listed {
-		if _, err := suite.RunOp(openai.Codec{}, op, codecs.Profile{}, codecs.Raw(`{}`)); err != nil && strings.Contains(err.Error(), "unknown operation") {
+		if _, err := suite.RunOp(openai.Codec{}, op, codecs.Profile{}, codecs.Raw(`{}`)); err != nil && strings.Contains(err.Error(), "no operation is called") {
 			t.Errorf("cases.md lists %q: %v", op, err)
 		}
 	}

@@ -12,18 +12,18 @@ import (
 	"github.com/toolconform/conform/fixtures"
 )
 
-// CaseTarget resolves the codec and the profile of a case: the engine's profile
-// for the model, then the fields that the case sets itself.
-func CaseTarget(c fixtures.Case, catalog *engines.Catalog) (codecs.Full, codecs.Profile, error) {
+// target resolves the codec and the profile of a case: the engine's profile for
+// the model, then the fields that the case sets itself.
+func target(c fixtures.Case, catalog *engines.Catalog) (codecs.Full, codecs.Profile, error) {
 	codec, err := all.For(codecs.Dialect(c.Dialect))
 	if err != nil {
-		return nil, codecs.Profile{}, fmt.Errorf("%s: %w", c.ID, err)
+		return nil, codecs.Profile{}, err
 	}
 	var profile codecs.Profile
 	if c.Engine != "" {
 		en, err := catalog.Lookup(c.Engine)
 		if err != nil {
-			return nil, profile, fmt.Errorf("%s: %w", c.ID, err)
+			return nil, profile, err
 		}
 		profile = en.Resolve(c.Model).Profile
 	}
@@ -32,10 +32,21 @@ func CaseTarget(c fixtures.Case, catalog *engines.Catalog) (codecs.Full, codecs.
 		dec := json.NewDecoder(bytes.NewReader(c.Profile))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(&profile); err != nil {
-			return nil, profile, fmt.Errorf("%s: profile: %w", c.ID, err)
+			return nil, profile, fmt.Errorf("profile: %w", err)
 		}
 	}
 	return codec, profile, nil
+}
+
+// Run gives what the reference does with the operation and the input of a case.
+// A case that cannot be run is an error; what the codec says, error included, is
+// the result.
+func Run(c fixtures.Case, catalog *engines.Catalog) (OpResult, error) {
+	codec, profile, err := target(c, catalog)
+	if err != nil {
+		return OpResult{}, err
+	}
+	return RunOp(codec, c.Op, profile, codecs.Raw(c.Input))
 }
 
 // CaseResult is what an implementation gave for a case, and where that is not
@@ -49,11 +60,7 @@ type CaseResult struct {
 // RunCase runs a case against the reference. No mismatch means that the
 // reference meets it, as it must: law and policy both bind it.
 func RunCase(c fixtures.Case, catalog *engines.Catalog) (CaseResult, error) {
-	codec, profile, err := CaseTarget(c, catalog)
-	if err != nil {
-		return CaseResult{}, err
-	}
-	got, err := RunOp(codec, c.Op, profile, c.Input)
+	got, err := Run(c, catalog)
 	if err != nil {
 		return CaseResult{}, fmt.Errorf("%s: %w", c.ID, err)
 	}

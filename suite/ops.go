@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/suggest"
 )
 
 // OpResult is what one codec operation gave: a value or an error, and the codes
@@ -17,14 +18,15 @@ type OpResult struct {
 	Warnings []codecs.Warning
 }
 
-// RunOp runs one codec-level operation of the reference, as cases and the
-// subject protocol name them. input is the case's input object. An operation or
-// an input that cannot be read is returned as an error of its own; what the
-// codec says, error included, is the result.
+// Ops lists the operations of cases.
+func Ops() []string {
+	return []string{"tools", "request", "reply", "error", "continue", "truncate", "match", "parse_request", "render_reply", "render_error", "raw_calls", "extract_call", "text_content"}
+}
+
+// RunOp runs one codec-level operation of the reference. input is the input
+// object of a case. An operation or an input that cannot be read is an error;
+// what the codec says, error included, is the result.
 func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResult, error) {
-	if c == nil {
-		return OpResult{}, fmt.Errorf("operation %q without a codec", op)
-	}
 	in := jsonx.Of(input)
 	switch op {
 	case "tools":
@@ -79,7 +81,7 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResu
 		}
 		return opRead(readers, op, p, in)
 	}
-	return OpResult{}, fmt.Errorf("unknown operation %q", op)
+	return OpResult{}, fmt.Errorf("no operation is called %.80q%s", op, suggest.Text(op, Ops()))
 }
 
 // opRead reads a single fact off a body or a call.

@@ -197,12 +197,9 @@ func lintCommand(e env) *cobra.Command {
 folder that holds cases and scenarios).`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			fsys := fixtures.FS()
-			if len(args) == 1 {
-				fsys = os.DirFS(args[0])
-				if err := fixtures.CheckDir(fsys); err != nil {
-					return usage("%.200q: %v", args[0], err)
-				}
+			fsys, err := suiteDir(args)
+			if err != nil {
+				return err
 			}
 			var lines []string
 			for _, p := range fixtures.LintKnown(fsys, known()) {

@@ -33,7 +33,7 @@ const noWait = "atexit_sleep_ms=0"
 //	jsonlist N KEY...        stdout is a list of at least N objects that have
 //	                         these keys
 //
-// $FIXTURES is the folder of the suite.
+// $FIXTURES is the folder of the suite, $RUNNER the runner of cases in Python.
 func TestScripts(t *testing.T) {
 	fixtures, err := filepath.Abs("../../fixtures")
 	if err != nil {
@@ -46,6 +46,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FIXTURES", fixtures)
+			e.Setenv("RUNNER", filepath.Join(fixtures, "..", "docs", "comparers", "run.py"))
 			e.Setenv("GORACE", noWait)
 			return nil
 		},

@@ -78,8 +78,9 @@ def match(tree, w, g, optional=(), ignore=()):
     return [p for p, differs in found if differs] + min(alternatives, key=len, default=[])
 
 
-for line in sys.stdin.buffer:
-    tree = {}
-    flat(line.decode("utf-8", "replace"), 0, "", tree)
-    bad = match(tree, "/want", "/got")
-    print(json.dumps({"matches": not bad, "mismatch": bad}))
+if __name__ == "__main__":
+    for line in sys.stdin.buffer:
+        found = {}
+        flat(line.decode("utf-8", "replace"), 0, "", found)
+        bad = match(found, "/want", "/got")
+        print(json.dumps({"matches": not bad, "mismatch": bad}))
