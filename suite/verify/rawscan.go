@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/paths"
 )
 
 // counts is what a body holds, counted in two independent ways: by a walk over
@@ -66,7 +67,9 @@ func (t tables) scan(d codecs.Dialect, body []byte) (c scanned, ok bool) {
 		return c, false
 	}
 	for _, p := range t.errors {
-		every(root, p.At, func(v any) { c.failed = c.failed || v == p.Is || p.Is == nil && v != nil })
+		for _, v := range paths.Find(root, p.At) {
+			c.failed = c.failed || v == p.Is || p.Is == nil
+		}
 	}
 	tab := t.of[d]
 	s := scan{root: root, body: body, scanned: &c}
@@ -95,7 +98,7 @@ type scan struct {
 }
 
 func (s scan) group(from any, g group, path string) {
-	every(from, g.At, func(item any) {
+	for _, item := range paths.Find(from, g.At) {
 		other := g.Others
 		for _, r := range g.Rules {
 			if r.applies(s.root, item) {
@@ -106,7 +109,7 @@ func (s scan) group(from any, g group, path string) {
 		if other {
 			s.others++
 		}
-	})
+	}
 }
 
 func (s scan) rule(item any, r rule, path string) {
@@ -118,7 +121,7 @@ func (s scan) rule(item any, r rule, path string) {
 		}
 	}
 	for path, n := range map[string]*int{r.Reasoning: &s.reasoning, r.Signature: &s.signatures, r.Media: &s.media} {
-		if path != "" && filled(at(s.root, item, path)) {
+		if path != "" && paths.Filled(at(s.root, item, path)) {
 			*n++
 		}
 	}
@@ -240,7 +243,7 @@ func (t tables) signatures(d codecs.Dialect, item []byte) int {
 	n := 0
 	for _, g := range t.of[d].Groups {
 		for _, r := range g.Rules {
-			if r.Signature != "" && r.applies(v, v) && filled(at(v, v, r.Signature)) {
+			if r.Signature != "" && r.applies(v, v) && paths.Filled(at(v, v, r.Signature)) {
 				n++
 			}
 		}

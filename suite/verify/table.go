@@ -6,19 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/paths"
 )
 
 // table says where a dialect's reply bodies hold what is counted. It is data of
 // its own (scan/<dialect>.json), so that a body is read a second time by nothing
 // that a codec is made of.
 //
-// A path names keys from value to value with slashes: a number is an element of a
-// list, * every element, "." the value itself, and of a|b the first that holds
-// something. One that starts with a slash starts at the body.
+// Paths are those of internal/paths; one that starts with a slash starts at the
+// body.
 type table struct {
 	Like          string     // the dialect whose groups these are
 	ReasoningOnce bool       `json:"reasoning_once"` // all the reasoning of a reply is one item
@@ -103,69 +102,12 @@ func loadTables() (tables, error) {
 	return t, nil
 }
 
-// at reads one value, * apart; nil when there is none.
+// at reads one value; a path that starts with a slash starts at the body.
 func at(root, item any, path string) any {
-	v := item
 	if strings.HasPrefix(path, "/") {
-		v, path = root, path[1:]
+		return paths.First(root, path[1:])
 	}
-	if path == "." {
-		return v
-	}
-	for _, step := range strings.Split(path, "/") {
-		var next any
-		for _, key := range strings.Split(step, "|") {
-			switch v := v.(type) {
-			case map[string]any:
-				next = v[key]
-			case []any:
-				if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(v) {
-					next = v[i]
-				}
-			}
-			if filled(next) {
-				break
-			}
-		}
-		v = next
-	}
-	return v
-}
-
-// every calls visit for each value that a path with * leads to.
-func every(v any, path string, visit func(any)) {
-	before, after, many := strings.Cut(path, "*")
-	before = strings.TrimSuffix(before, "/")
-	if before != "" {
-		v = at(v, v, before)
-	}
-	if !many {
-		if v != nil {
-			visit(v)
-		}
-		return
-	}
-	list, _ := v.([]any)
-	for _, item := range list {
-		if after == "" {
-			visit(item)
-		} else {
-			every(item, strings.TrimPrefix(after, "/"), visit)
-		}
-	}
-}
-
-// filled tells whether a value says something: no null, no empty text or list.
-func filled(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return false
-	case string:
-		return v != ""
-	case []any:
-		return len(v) > 0
-	}
-	return true
+	return paths.First(item, path)
 }
 
 func (r rule) applies(root, item any) bool {
@@ -188,7 +130,7 @@ func is(v, want any) bool {
 		return v == want
 	}
 	if words == "*" {
-		return filled(v)
+		return paths.Filled(v)
 	}
 	s, ok := v.(string)
 	if !ok {
