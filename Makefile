@@ -43,6 +43,6 @@ tapes: ## write the requests of every tape anew; read the diff before you commit
 	$(GO) run ./internal/tapegen
 
 confirm: ## count the facts of the catalogue in the recordings below RECORDINGS
-	$(GO) run ./internal/confirmgen $(RECORDINGS)
+	$(GO) run ./internal/confirm $(RECORDINGS)
 
 check: lint test race interop ## everything that CI runs

@@ -21,10 +21,6 @@ import (
 var named = map[string]string{
 	"codecs/codecs.go": "the names",
 	"codecs/tool.go":   "who runs a tool entry: a codec has to tell the built-in tools of the others, whose folders it cannot import",
-	// To be taken off, one by one:
-	"engines/confirm/confirm.go": "asks whether calls are text",
-	"engines/confirm/reply.go":   "reads bodies by itself",
-	"engines/confirm/request.go": "reads bodies by itself",
 }
 
 // TestDialectNames counts the uses of a dialect's name outside its folder.

@@ -40,7 +40,8 @@ func First(v any, path string) any {
 	return nil
 }
 
-// Filled tells whether a value says something: no null, no empty text or list.
+// Filled tells whether a value says something: no null, no empty text, list or
+// object.
 func Filled(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -48,6 +49,8 @@ func Filled(v any) bool {
 	case string:
 		return v != ""
 	case []any:
+		return len(v) > 0
+	case map[string]any:
 		return len(v) > 0
 	}
 	return true

@@ -1,4 +1,4 @@
-package confirm_test
+package main
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"testing/fstest"
 
 	"github.com/toolconform/conform/engines"
-	"github.com/toolconform/conform/engines/confirm"
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
@@ -115,7 +114,7 @@ func TestConfirm(t *testing.T) {
 		{"grounding", "gemini/gemini", "x", []string{`{}`, `{"candidates":[{"groundingMetadata":{"webSearchQueries":["x"]}}]}`}, "gemini", "server_tools", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := confirm.Confirm(fstest.MapFS{c.dir + "/a.json": recording(t, c.model, c.pairs...)}, catalog(t))
+			got, err := count(fstest.MapFS{c.dir + "/a.json": recording(t, c.model, c.pairs...)}, catalog(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,15 +130,15 @@ func TestConfirm(t *testing.T) {
 }
 
 func TestConfirmReportsBadFiles(t *testing.T) {
-	if _, err := confirm.Confirm(fstest.MapFS{}, catalog(t)); err == nil {
+	if _, err := count(fstest.MapFS{}, catalog(t)); err == nil {
 		t.Error("an empty folder passes")
 	}
-	_, err := confirm.Confirm(fstest.MapFS{"openai/openai/a.json": {Data: []byte(`{`)}}, catalog(t))
+	_, err := count(fstest.MapFS{"openai/openai/a.json": {Data: []byte(`{`)}}, catalog(t))
 	if err == nil || !strings.Contains(err.Error(), "openai/openai/a.json") {
 		t.Errorf("error = %v", err)
 	}
 	// An unknown provider and odd bodies pass without a count.
-	got, err := confirm.Confirm(fstest.MapFS{
+	got, err := count(fstest.MapFS{
 		"openai/nobody/a.json": recording(t, "m", `{}`, `{}`),
 		"openai/openai/a.json": recording(t, "m", `{"messages":[1,null,{"role":"tool","content":7}]}`, `{"choices":[null,3]}`, `{}`, `not JSON`),
 	}, catalog(t))
@@ -151,7 +150,7 @@ func TestConfirmReportsBadFiles(t *testing.T) {
 func TestUpdateTouchesTheFigureOnly(t *testing.T) {
 	place := engines.Confirmed{Count: 3, Repo: "o/r", Path: "a [b].yaml", Commit: strings.Repeat("b", 40)}
 	old := []byte("{\n  \"z\": 1.0,\n  \"facts\": {\n    \"ids\": {\n      \"origin\": {\n        \"ref\": \"<&> é\"\n      }\n    },\n    \"cut_call\": {\n      \"origin\": {}\n    }\n  }\n}\n")
-	got, err := confirm.Update(old, map[string]engines.Confirmed{"ids": place, "server_tools": place})
+	got, err := update(old, map[string]engines.Confirmed{"ids": place, "server_tools": place})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,21 +158,21 @@ func TestUpdateTouchesTheFigureOnly(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	back, err := confirm.Update(got, nil)
+	back, err := update(got, nil)
 	if err != nil || string(back) != string(old) {
 		t.Errorf("a figure that is gone stays: %s (%v)", back, err)
 	}
-	if again, _ := confirm.Update(got, map[string]engines.Confirmed{"ids": place}); string(again) != string(got) {
+	if again, _ := update(got, map[string]engines.Confirmed{"ids": place}); string(again) != string(got) {
 		t.Error("the second run changes something")
 	}
 }
 
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := confirm.Write(dir, nil); err == nil {
+	if _, err := write(dir, nil); err == nil {
 		t.Error("an empty folder passes")
 	}
-	src, err := os.ReadFile("../catalogue/openai.json")
+	src, err := os.ReadFile("../../engines/catalogue/openai.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +180,8 @@ func TestWrite(t *testing.T) {
 	if err := os.WriteFile(name, src, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	counts := confirm.Counts{"openai": {"ids": {Count: 5, Repo: "o/r", Path: "p", Commit: strings.Repeat("c", 40)}}}
-	changed, err := confirm.Write(dir, counts)
+	counted := counts{"openai": {"ids": {Count: 5, Repo: "o/r", Path: "p", Commit: strings.Repeat("c", 40)}}}
+	changed, err := write(dir, counted)
 	if err != nil || len(changed) != 1 || changed[0] != "openai.json" {
 		t.Fatalf("changed %q (%v)", changed, err)
 	}
@@ -193,14 +192,14 @@ func TestWrite(t *testing.T) {
 	if n, _ := jsonx.Of(b).Lookup("/facts/ids/origin/confirmed_by/count").Int(); n != 5 {
 		t.Errorf("count %d", n)
 	}
-	if changed, err := confirm.Write(dir, counts); err != nil || len(changed) != 0 {
+	if changed, err := write(dir, counted); err != nil || len(changed) != 0 {
 		t.Errorf("the second run changed %q (%v)", changed, err)
 	}
 }
 
-// TestCatalogueIsLaidOut keeps the layout that Write makes.
+// TestCatalogueIsLaidOut keeps the layout that write makes.
 func TestCatalogueIsLaidOut(t *testing.T) {
-	names, err := filepath.Glob("../catalogue/*.json")
+	names, err := filepath.Glob("../../engines/catalogue/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +209,7 @@ func TestCatalogueIsLaidOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		if in, err := jsonx.Indent(b); err != nil || string(in)+"\n" != string(b) {
-			t.Errorf("%s: two blanks a level and a line end, as Update makes it (%v)", name, err)
+			t.Errorf("%s: two blanks a level and a line end, as update makes it (%v)", name, err)
 		}
 	}
 }

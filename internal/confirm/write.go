@@ -1,4 +1,4 @@
-package confirm
+package main
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// Write puts the figures into the catalogue files <dir>/<engine>.json: every
+// write puts the figures into the catalogue files <dir>/<engine>.json: every
 // other byte of a file stays, apart from white space. A fact without a figure
 // loses the one that it had. It returns the names of the files that changed.
-func Write(dir string, counts Counts) ([]string, error) {
+func write(dir string, counted counts) ([]string, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func Write(dir string, counts Counts) ([]string, error) {
 		if err != nil {
 			return changed, fmt.Errorf("%s: %w", name, err)
 		}
-		text, err := Update(old, counts[e.Name])
+		text, err := update(old, counted[e.Name])
 		if err != nil {
 			return changed, fmt.Errorf("%s: %w", name, err)
 		}
@@ -47,9 +47,9 @@ func Write(dir string, counts Counts) ([]string, error) {
 	return changed, nil
 }
 
-// Update returns one catalogue entry with the figures, laid out two blanks a
+// update returns one catalogue entry with the figures, laid out two blanks a
 // level with a line end after it.
-func Update(entry []byte, figures map[string]engines.Confirmed) ([]byte, error) {
+func update(entry []byte, figures map[string]engines.Confirmed) ([]byte, error) {
 	root, err := jsonx.Parse(entry)
 	if err != nil {
 		return nil, err
