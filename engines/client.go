@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/loop"
 )
 
 // Client posts request bodies to one engine. Set the fields before the first
@@ -31,11 +32,16 @@ type Client struct {
 	Headers map[string]string // more headers; they win
 	Query   map[string]string // more query values; they win
 
-	HTTP       *http.Client  // nil is a client with a timeout of ten minutes
+	HTTP       *http.Client  // nil is a client of its own
 	MaxRetries int           // 0 is two, a negative number none
 	MaxWait    time.Duration // longest pause before a retry; 0 is one minute
-	Sleep      func(context.Context, time.Duration) error
-	Now        func() time.Time
+
+	// FirstByte is the longest wait for the first byte of an answer's body, of
+	// each try; Idle that for each further part of it. 0 is no limit of its own.
+	// Total is that of the whole exchange, pauses and reading included: 0 is ten
+	// minutes, a negative value none. An error of theirs is
+	// context.DeadlineExceeded.
+	FirstByte, Idle, Total time.Duration
 
 	once  sync.Once
 	turn  chan struct{} // one key command at a time; waiting for it ends with the context
@@ -57,38 +63,54 @@ func (c *Client) GoString() string { return c.String() }
 // Format is String for every verb.
 func (c *Client) Format(s fmt.State, _ rune) { io.WriteString(s, c.String()) }
 
-// Send posts one body and returns status, headers and body of the answer, at
-// most codecs.MaxBody+1 bytes of it, whatever the status. An overloaded engine,
-// a rate limit and a reset connection are tried again; the last answer is
-// returned. The error of a request that got no answer names no secret.
-func (c *Client) Send(ctx context.Context, body []byte, stream bool) (status int, header map[string][]string, reply []byte, err error) {
+// Send implements loop.Sender. It returns when the first byte of the answer is
+// there. Until then an overloaded engine, a rate limit and a reset connection are
+// tried again; the last answer is returned. The error of a request that got no
+// answer names no secret.
+func (c *Client) Send(ctx context.Context, call loop.Call) (*loop.Response, error) {
 	key, err := c.key(ctx)
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	for try := 0; ; try++ {
-		req, err := c.request(ctx, body, stream, key)
-		if err != nil {
-			return 0, nil, nil, err
-		}
-		status, header, reply, err = c.post(req)
-		wait, again := c.retry(try, status, header, reply, err)
-		if !again || ctx.Err() != nil {
-			return status, header, reply, c.hide(err, req.URL, key)
-		}
-		if err := c.sleep(ctx, wait); err != nil {
-			return 0, nil, nil, err
-		}
-	}
-}
-
-// request builds the HTTP request.
-func (c *Client) request(ctx context.Context, body []byte, stream bool, key string) (*http.Request, error) {
-	u, err := c.address(stream)
 	if err != nil {
 		return nil, err
 	}
-	if body, err = c.Body(body); err != nil {
+	sent, err := c.Body(call.Body)
+	if err != nil {
+		return nil, err
+	}
+	x := c.exchange(ctx)
+	for try := 0; ; try++ {
+		req, err := c.request(x.ctx, sent, call.Stream, key)
+		if err != nil {
+			x.end()
+			return nil, err
+		}
+		x.hide = func(err error) error { return c.hide(err, req.URL, key) }
+		var refusal []byte
+		resp, err := x.post(req)
+		if err == nil && resp.Status >= 400 {
+			refusal, err = whole(resp)
+		}
+		wait, again := c.retry(try, resp, refusal, err)
+		if again && x.ctx.Err() == nil {
+			if err = x.sleep(wait); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			defer x.end()
+			return nil, x.failed(err)
+		}
+		if resp.Status >= 400 { // it was read
+			x.end()
+		}
+		resp.Sent = sent
+		return resp, nil
+	}
+}
+
+// request builds the HTTP request for a body with the engine's edits.
+func (c *Client) request(ctx context.Context, body []byte, stream bool, key string) (*http.Request, error) {
+	u, err := c.address(stream)
+	if err != nil {
 		return nil, err
 	}
 	kind, arg, _ := strings.Cut(c.Engine.Auth, ":")
@@ -166,26 +188,6 @@ func (c *Client) Body(body []byte) ([]byte, error) {
 		}
 	}
 	return body, nil
-}
-
-// post sends one request and reads the answer. Redirects are not followed: they
-// would carry the key to another host.
-func (c *Client) post(req *http.Request) (int, map[string][]string, []byte, error) {
-	h := http.Client{Timeout: 10 * time.Minute}
-	if c.HTTP != nil {
-		h = *c.HTTP
-	}
-	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := h.Do(req)
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	defer resp.Body.Close()
-	reply, err := io.ReadAll(io.LimitReader(resp.Body, codecs.MaxBody+1))
-	if err != nil {
-		return resp.StatusCode, resp.Header, reply, fmt.Errorf("reading the answer (status %d): %w", resp.StatusCode, err)
-	}
-	return resp.StatusCode, resp.Header, reply, nil
 }
 
 // reset tells whether the connection broke under the request.

@@ -12,11 +12,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/loop"
 )
 
 const secret = "s3cr3t+key/of=mine"
@@ -24,10 +26,18 @@ const secret = "s3cr3t+key/of=mine"
 func client(t *testing.T, name, model string) *engines.Client {
 	t.Helper()
 	r := lookup(t, name).Resolve(model)
-	return &engines.Client{
-		Engine: r.Engine, Model: r.Model, Key: secret,
-		Sleep: func(context.Context, time.Duration) error { return nil },
+	return &engines.Client{Engine: r.Engine, Model: r.Model, Key: secret}
+}
+
+// send posts a body and reads the answer.
+func send(ctx context.Context, cl *engines.Client, body string) (*loop.Response, string, error) {
+	resp, err := cl.Send(ctx, loop.Call{Body: codecs.Raw(body)})
+	if err != nil {
+		return nil, "", err
 	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp, string(b), err
 }
 
 func TestURLs(t *testing.T) {
@@ -160,9 +170,9 @@ func TestEveryEngineBuildsRequests(t *testing.T) {
 					cl.Vars[k] = "given"
 				}
 			}
-			status, _, _, err := cl.Send(t.Context(), []byte(`{"model":"m","messages":[{"role":"user","content":"x"}]}`), false)
-			if err != nil || status != 200 {
-				t.Fatalf("status %d, error %v", status, err)
+			resp, _, err := send(t.Context(), cl, `{"model":"m","messages":[{"role":"user","content":"x"}]}`)
+			if err != nil || resp.Status != 200 {
+				t.Fatalf("%+v, error %v", resp, err)
 			}
 			if got.Method != "POST" || strings.ContainsAny(got.URL.Path, "{}") {
 				t.Errorf("%s %s", got.Method, got.URL.Path)
@@ -181,6 +191,19 @@ func TestEveryEngineBuildsRequests(t *testing.T) {
 			}
 			if key != secret {
 				t.Errorf("auth %s carried %q", e.Auth, key)
+			}
+			for k, v := range e.Headers {
+				if seen := got.Header.Get(k); seen == "" || !strings.Contains(v, "{") && seen != v {
+					t.Errorf("header %s is %q, want %q", k, seen, v)
+				}
+			}
+			for k, v := range e.Query {
+				if seen := got.URL.Query().Get(k); seen == "" || !strings.Contains(v, "{") && seen != v {
+					t.Errorf("query value %s is %q, want %q", k, seen, v)
+				}
+			}
+			if strings.Contains(string(resp.Sent), secret) || kind != "body" && string(resp.Sent) != string(body) {
+				t.Errorf("Sent is %s, the server saw %s", resp.Sent, body)
 			}
 			// EG16
 			if e.Auth == "header:x-api-key" && got.Header.Get("anthropic-version") != "2023-06-01" {
@@ -218,7 +241,7 @@ func TestBodyEdits(t *testing.T) {
 
 func TestAddressHasToBeGiven(t *testing.T) {
 	_, err := (&engines.Client{Engine: custom("none")}).URL(false)
-	if err == nil || !strings.Contains(err.Error(), "--base-url") {
+	if err == nil || !strings.Contains(err.Error(), "Client.BaseURL") {
 		t.Errorf("error = %v", err)
 	}
 	circle := custom("none")
@@ -263,10 +286,10 @@ func TestAuthKinds(t *testing.T) {
 		body, _ = io.ReadAll(r.Body)
 	}))
 	defer srv.Close()
-	send := func(cl *engines.Client) error {
+	sent := func(cl *engines.Client) error {
 		t.Helper()
 		cl.BaseURL = srv.URL
-		_, _, _, err := cl.Send(t.Context(), []byte(`{"a":1}`), false)
+		_, _, err := send(t.Context(), cl, `{"a":1}`)
 		return err
 	}
 	for _, c := range []struct {
@@ -278,25 +301,25 @@ func TestAuthKinds(t *testing.T) {
 		{"query:key", func() string { return got.URL.Query().Get("key") }},
 		{"body:/key", func() string { return jsonx.Of(body).Get("key").Str() }},
 	} {
-		if err := send(&engines.Client{Engine: custom(c.auth), Key: "  " + secret + "\n"}); err != nil || c.key() != secret {
+		if err := sent(&engines.Client{Engine: custom(c.auth), Key: "  " + secret + "\n"}); err != nil || c.key() != secret {
 			t.Errorf("%s: %q (%v)", c.auth, c.key(), err)
 		}
 	}
-	if err := send(&engines.Client{Engine: custom("none"), Key: secret}); err != nil || got.Header.Get("Authorization") != "" || string(body) != `{"a":1}` {
+	if err := sent(&engines.Client{Engine: custom("none"), Key: secret}); err != nil || got.Header.Get("Authorization") != "" || string(body) != `{"a":1}` {
 		t.Errorf("none: %v, %s, %v", got.Header, body, err)
 	}
 	optional := custom("bearer")
 	optional.KeyOptional = true
-	if err := send(&engines.Client{Engine: optional}); err != nil || got.Header.Get("Authorization") != "" {
+	if err := sent(&engines.Client{Engine: optional}); err != nil || got.Header.Get("Authorization") != "" {
 		t.Errorf("optional: %v (%v)", got.Header, err)
 	}
-	err := send(&engines.Client{Engine: custom("bearer")})
-	if err == nil || !strings.Contains(err.Error(), "CUSTOM_KEY") || !strings.Contains(err.Error(), "--key-env") {
+	err := sent(&engines.Client{Engine: custom("bearer")})
+	if err == nil || !strings.Contains(err.Error(), "CUSTOM_KEY") || !strings.Contains(err.Error(), "Client.Key") {
 		t.Errorf("missing key: %v", err)
 	}
 	// The caller's own headers and query values win.
 	cl := &engines.Client{Engine: custom("bearer"), Key: "k", Headers: map[string]string{"Authorization": "Basic mine", "X-Json": `{"a":"{b}"}`}, Query: map[string]string{"v": "1 2"}}
-	if err := send(cl); err != nil || got.Header.Get("Authorization") != "Basic mine" || got.URL.Query().Get("v") != "1 2" || got.Header.Get("X-Json") != `{"a":"{b}"}` {
+	if err := sent(cl); err != nil || got.Header.Get("Authorization") != "Basic mine" || got.URL.Query().Get("v") != "1 2" || got.Header.Get("X-Json") != `{"a":"{b}"}` {
 		t.Errorf("own header: %v, %v (%v)", got.Header, got.URL, err)
 	}
 }
@@ -311,8 +334,8 @@ func TestKeyCommandRunsOnce(t *testing.T) {
 	e.Command = []string{"sh", "-c", "printf x >>" + log + "; echo; echo tok-en; echo loud >&2"}
 	cl := &engines.Client{Engine: e, BaseURL: srv.URL}
 	for range 3 {
-		_, _, reply, err := cl.Send(t.Context(), []byte(`{}`), false)
-		if err != nil || string(reply) != "Bearer tok-en" {
+		_, reply, err := send(t.Context(), cl, `{}`)
+		if err != nil || reply != "Bearer tok-en" {
 			t.Fatalf("%s (%v)", reply, err)
 		}
 	}
@@ -331,7 +354,7 @@ func TestKeyCommandRunsOnce(t *testing.T) {
 		{[]string{"/nonexistent/command"}, "cannot be run"},
 	} {
 		cl := &engines.Client{Engine: custom("bearer"), Command: c.command, BaseURL: srv.URL}
-		_, _, _, err := cl.Send(t.Context(), []byte(`{}`), false)
+		_, _, err := send(t.Context(), cl, `{}`)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "tok-en") {
 			t.Errorf("%q: %v", c.command, err)
 		}
@@ -342,7 +365,7 @@ func TestSecretsStayOut(t *testing.T) {
 	dead := deadAddress(t)
 	for _, auth := range []string{"bearer", "query:key", "body:/key", "header:X"} {
 		cl := &engines.Client{Engine: custom(auth), Key: secret, BaseURL: "http://" + dead, MaxRetries: -1}
-		_, _, _, err := cl.Send(t.Context(), []byte(`{}`), false)
+		_, _, err := send(t.Context(), cl, `{}`)
 		if err == nil {
 			t.Fatal("nothing listens there")
 		}
@@ -363,7 +386,7 @@ func TestSecretsStayOut(t *testing.T) {
 	// Base URLs with a password in them, which no URL parser can read.
 	for _, base := range []string{"http://user:%s@bad host/", "http://user:%s/x@host", "http://host:%s"} {
 		cl := &engines.Client{Engine: custom("none"), BaseURL: fmt.Sprintf(base, "passw0rd")}
-		if _, _, _, err := cl.Send(t.Context(), []byte(`{}`), false); err == nil || strings.Contains(err.Error(), "passw0rd") {
+		if _, _, err := send(t.Context(), cl, `{}`); err == nil || strings.Contains(err.Error(), "passw0rd") {
 			t.Errorf("%s: error = %v", base, err)
 		}
 	}
@@ -375,8 +398,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	srv := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer srv.Close()
 	cl := &engines.Client{Engine: custom("header:X-Key"), Key: secret, BaseURL: srv.URL}
-	if status, _, _, err := cl.Send(t.Context(), []byte(`{}`), false); err != nil || status != 307 {
-		t.Errorf("status %d (%v)", status, err)
+	if resp, _, err := send(t.Context(), cl, `{}`); err != nil || resp.Status != 307 {
+		t.Errorf("%+v (%v)", resp, err)
 	}
 }
 
@@ -422,31 +445,40 @@ func TestRetry(t *testing.T) {
 		{"shape", []int{400}, "", errorCodec{kind: codecs.ErrShape}, 0, 1, 400, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tries := 0
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if b, _ := io.ReadAll(r.Body); string(b) != `{"a":1}` {
-					t.Errorf("try %d sent %s", tries, b)
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(now))
+				tries, last, waits := 0, now, []time.Duration{}
+				answer := roundTripper(func(r *http.Request) (*http.Response, error) {
+					if tries > 0 {
+						waits = append(waits, time.Since(last))
+					}
+					last = time.Now()
+					if b, _ := io.ReadAll(r.Body); string(b) != `{"a":1}` {
+						t.Errorf("try %d sent %s", tries, b)
+					}
+					resp := &http.Response{StatusCode: c.status[min(tries, len(c.status)-1)], Header: http.Header{}, Body: http.NoBody}
+					if c.after != "" {
+						resp.Header.Set("Retry-After", c.after)
+					}
+					tries++
+					return resp, nil
+				})
+				cl := &engines.Client{Engine: custom("none"), BaseURL: "http://host", Codec: c.codec, MaxRetries: c.retries, HTTP: &http.Client{Transport: answer}}
+				resp, _, err := send(t.Context(), cl, `{"a":1}`)
+				if err != nil || resp.Status != c.last || tries != c.tries || len(waits) != len(c.waits) || fmt.Sprint(waits) != fmt.Sprint(append([]time.Duration{}, c.waits...)) {
+					t.Fatalf("%+v after %d tries, waits %v (%v); want %d, %d, %v", resp, tries, waits, err, c.last, c.tries, c.waits)
 				}
-				if c.after != "" {
-					w.Header().Set("Retry-After", c.after)
+				if got := codecs.HeaderValue(resp.Header, "Retry-After"); got != c.after {
+					t.Errorf("Retry-After %q does not arrive: %q", c.after, got)
 				}
-				w.WriteHeader(c.status[min(tries, len(c.status)-1)])
-				tries++
-			}))
-			defer srv.Close()
-			var waits []time.Duration
-			cl := &engines.Client{
-				Engine: custom("none"), BaseURL: srv.URL, Codec: c.codec, MaxRetries: c.retries,
-				Now:   func() time.Time { return now },
-				Sleep: func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
-			}
-			status, _, _, err := cl.Send(t.Context(), []byte(`{"a":1}`), false)
-			if err != nil || status != c.last || tries != c.tries || fmt.Sprint(waits) != fmt.Sprint(c.waits) {
-				t.Errorf("status %d after %d tries, waits %v (%v); want %d, %d, %v", status, tries, waits, err, c.last, c.tries, c.waits)
-			}
+			})
 		})
 	}
 }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestRetryOfResets(t *testing.T) {
 	tries := 0
@@ -460,27 +492,28 @@ func TestRetryOfResets(t *testing.T) {
 		io.WriteString(w, `{"ok":1}`)
 	}))
 	defer srv.Close()
-	cl := &engines.Client{Engine: custom("none"), BaseURL: srv.URL, Sleep: func(context.Context, time.Duration) error { return nil }}
-	if _, _, reply, err := cl.Send(t.Context(), []byte(`{}`), false); err != nil || string(reply) != `{"ok":1}` || tries != 2 {
+	// A pause of a second before the second try would be one of the test's: it is capped.
+	cl := &engines.Client{Engine: custom("none"), BaseURL: srv.URL, MaxWait: time.Nanosecond}
+	if _, reply, err := send(t.Context(), cl, `{}`); err != nil || reply != `{"ok":1}` || tries != 2 {
 		t.Errorf("%s after %d tries (%v)", reply, tries, err)
 	}
-	cl = &engines.Client{Engine: custom("none"), BaseURL: "http://" + deadAddress(t), Sleep: func(context.Context, time.Duration) error {
-		t.Error("a refused connection is no reset")
-		return nil
-	}}
-	if _, _, _, err := cl.Send(t.Context(), []byte(`{}`), false); err == nil {
+	cl = &engines.Client{Engine: custom("none"), BaseURL: "http://" + deadAddress(t), MaxWait: time.Hour}
+	if _, _, err := send(t.Context(), cl, `{}`); err == nil { // it hangs for an hour where a refused connection is tried again
 		t.Error("no error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cl = &engines.Client{Engine: custom("none"), BaseURL: srv.URL}
 	cancel()
-	if _, _, _, err := cl.Send(ctx, []byte(`{}`), false); !errors.Is(err, context.Canceled) {
+	if _, _, err := send(ctx, cl, `{}`); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}
 }
 
+// The body of a refusal is read to see whether it is worth another try; that of
+// an answer is the reader's to bound.
 func TestReadIsBounded(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
 		chunk := make([]byte, 1<<20)
 		for range codecs.MaxBody>>20 + 2 {
 			if _, err := w.Write(chunk); err != nil {
@@ -490,7 +523,7 @@ func TestReadIsBounded(t *testing.T) {
 	}))
 	defer srv.Close()
 	cl := &engines.Client{Engine: custom("none"), BaseURL: srv.URL}
-	_, _, reply, err := cl.Send(t.Context(), []byte(`{}`), false)
+	_, reply, err := send(t.Context(), cl, `{}`)
 	if err != nil || len(reply) != codecs.MaxBody+1 {
 		t.Errorf("%d bytes (%v)", len(reply), err)
 	}

@@ -15,6 +15,9 @@ func (c *Client) hide(err error, u *url.URL, key string) error {
 	if err == nil {
 		return nil
 	}
+	if done := (*sendError)(nil); errors.As(err, &done) {
+		return done
+	}
 	cause := err
 	var ue *url.Error
 	if errors.As(err, &ue) {

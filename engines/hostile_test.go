@@ -46,14 +46,14 @@ func TestKeyCommandEnds(t *testing.T) {
 		cl := &engines.Client{Engine: e, BaseURL: base}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		began := time.Now()
-		_, _, reply, err := cl.Send(ctx, []byte(`{}`), false)
+		_, reply, err := send(ctx, cl, `{}`)
 		took := time.Since(began)
 		cancel()
 		if want, failed := strings.CutPrefix(c.want, "!"); failed {
 			if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s: error = %v, want %s", c.name, err, want)
 			}
-		} else if err != nil || string(reply) != c.want {
+		} else if err != nil || reply != c.want {
 			t.Errorf("%s: %s (%v)", c.name, reply, err)
 		}
 		if took > 10*time.Second {
@@ -68,7 +68,7 @@ func TestKeyCommandEnds(t *testing.T) {
 	long, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, _, _, err := cl.Send(long, []byte(`{}`), false)
+		_, _, err := send(long, cl, `{}`)
 		done <- err
 	}()
 	for { // until the first one has its turn
@@ -80,7 +80,7 @@ func TestKeyCommandEnds(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	if _, _, _, err := cl.Send(short, []byte(`{}`), false); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second {
+	if _, _, err := send(short, cl, `{}`); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second {
 		t.Errorf("waiting for its turn: %v after %v", err, time.Since(began))
 	}
 	stop()
@@ -96,12 +96,12 @@ func TestKeyCommandPrintsTooMuch(t *testing.T) {
 	for _, script := range []string{"while :; do echo tok-en-tok-en-tok-en; done", "trap '' PIPE; while :; do echo tok-en-tok-en-tok-en; done 2>/dev/null"} {
 		cl := &engines.Client{Engine: e, Command: []string{"sh", "-c", script}, BaseURL: keyServer(t)}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		_, _, _, err := cl.Send(ctx, []byte(`{}`), false)
+		_, _, err := send(ctx, cl, `{}`)
 		cancel()
 		if err == nil || strings.Contains(err.Error(), "tok-en") {
 			t.Fatalf("error = %v", err)
 		}
-		for _, want := range []string{"more than 64 KiB", "--key-command", "QUAY_API_KEY", "the key command sh"} {
+		for _, want := range []string{"more than 64 KiB", "Client.Command", "QUAY_API_KEY", "the key command sh"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error = %v, want %q in it", err, want)
 			}
@@ -121,7 +121,7 @@ func TestSecretsInHeadersStayOut(t *testing.T) {
 			"bearer":             {Engine: custom("bearer"), Key: key},
 		} {
 			cl.BaseURL, cl.MaxRetries = "http://"+deadAddress(t), -1
-			_, _, _, err := cl.Send(t.Context(), []byte(`{}`), false)
+			_, _, err := send(t.Context(), cl, `{}`)
 			if err == nil {
 				t.Fatalf("%s: nothing listens there", name)
 			}
@@ -143,7 +143,7 @@ func TestSecretsInHeadersStayOut(t *testing.T) {
 	defer srv.Close()
 	const key = `s3cr3t"quoted"\key`
 	cl := &engines.Client{Engine: custom("header:X-Key"), Key: key, BaseURL: srv.URL, MaxRetries: -1}
-	_, _, _, err := cl.Send(t.Context(), []byte(`{}`), false)
+	_, _, err := send(t.Context(), cl, `{}`)
 	if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "REDACTED") {
 		t.Errorf("error = %v", err)
 	}

@@ -29,9 +29,9 @@ func (c *Client) key(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	if len(c.Engine.Keys) == 0 {
-		return "", fmt.Errorf("engine %s needs a key: give it with --key-env NAME or --key-command CMD (Client.Key)", c.Engine.Name)
+		return "", fmt.Errorf("engine %s needs a key: set Client.Key or Client.Command", c.Engine.Name)
 	}
-	return "", fmt.Errorf("engine %s needs a key: set %s, or give it with --key-env NAME or --key-command CMD (Client.Key)",
+	return "", fmt.Errorf("engine %s needs a key: take it from %s (Client.Key), or set Client.Command",
 		c.Engine.Name, strings.Join(c.Engine.Keys, " or "))
 }
 
@@ -57,7 +57,7 @@ func (c *Client) commandKey(ctx context.Context, command []string) (string, erro
 		err = errors.New("it printed nothing")
 	}
 	if err != nil {
-		remedy := "give another with --key-command CMD (Client.Command)"
+		remedy := "set another in Client.Command"
 		if len(c.Engine.Keys) > 0 {
 			remedy += ", or the key itself in " + strings.Join(c.Engine.Keys, " or ")
 		}

@@ -1,18 +1,18 @@
 package engines
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/loop"
 )
 
 // retry tells whether an answer, or its absence, is worth another try and how
 // long to wait before it.
-func (c *Client) retry(try, status int, header map[string][]string, reply []byte, err error) (time.Duration, bool) {
+func (c *Client) retry(try int, resp *loop.Response, refusal []byte, err error) (time.Duration, bool) {
 	most := c.MaxRetries
 	if most == 0 {
 		most = 2
@@ -28,13 +28,14 @@ func (c *Client) retry(try, status int, header map[string][]string, reply []byte
 	if err != nil {
 		return min(wait, limit), reset(err)
 	}
+	status, header := resp.Status, resp.Header
 	if status < 400 {
 		return 0, false
 	}
 	again := status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == 529
 	after := codecs.HeaderValue(header, "Retry-After")
 	if c.Codec != nil {
-		pe := c.Codec.Error(status, header, reply)
+		pe := c.Codec.Error(status, header, refusal)
 		switch pe.Kind {
 		case codecs.ErrOverload:
 			again = true
@@ -46,7 +47,7 @@ func (c *Client) retry(try, status int, header map[string][]string, reply []byte
 			after = pe.RetryAfter
 		}
 	}
-	if d, ok := c.parseAfter(after); ok {
+	if d, ok := parseAfter(after); ok {
 		wait = d
 	}
 	return min(wait, limit), again
@@ -54,7 +55,7 @@ func (c *Client) retry(try, status int, header map[string][]string, reply []byte
 
 // parseAfter reads a Retry-After value: seconds, a duration with a unit (the
 // body form of some providers) or an HTTP date.
-func (c *Client) parseAfter(s string) (time.Duration, bool) {
+func parseAfter(s string) (time.Duration, bool) {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return 0, false
@@ -66,11 +67,7 @@ func (c *Client) parseAfter(s string) (time.Duration, bool) {
 		return between(d.Seconds())
 	}
 	if t, err := http.ParseTime(s); err == nil {
-		now := time.Now
-		if c.Now != nil {
-			now = c.Now
-		}
-		return max(0, t.Sub(now())), true
+		return max(0, time.Until(t)), true
 	}
 	return 0, false
 }
@@ -83,15 +80,13 @@ func between(seconds float64) (time.Duration, bool) {
 	return time.Duration(min(seconds, 86400) * float64(time.Second)), true
 }
 
-func (c *Client) sleep(ctx context.Context, d time.Duration) error {
-	if c.Sleep != nil {
-		return c.Sleep(ctx, d)
-	}
+// sleep pauses before a retry.
+func (x *exchange) sleep(d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-x.ctx.Done():
+		return x.ctx.Err()
 	case <-t.C:
 		return nil
 	}

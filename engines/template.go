@@ -98,9 +98,9 @@ func (c *Client) variable(name string) (string, error) {
 		return v, nil
 	}
 	if name == "base" {
-		return "", fmt.Errorf("engine %s has no address of its own: give one with --base-url URL (Client.BaseURL)", c.Engine.Name)
+		return "", fmt.Errorf("engine %s has no address of its own: set Client.BaseURL", c.Engine.Name)
 	}
-	return "", fmt.Errorf("engine %s needs the variable %q: give it with --var %s=VALUE (Client.Vars)", c.Engine.Name, name, name)
+	return "", fmt.Errorf("engine %s needs the variable %q: set it in Client.Vars", c.Engine.Name, name)
 }
 
 func (c *Client) model() string {

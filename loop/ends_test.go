@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/toolconform/conform/codecs"
@@ -277,9 +279,9 @@ func TestCancelled(t *testing.T) {
 // slow is a Sender that answers only when its context ends.
 type slow struct{}
 
-func (slow) Send(ctx context.Context, _ []byte, _ bool) (int, map[string][]string, []byte, error) {
+func (slow) Send(ctx context.Context, _ loop.Call) (*loop.Response, error) {
 	<-ctx.Done()
-	return 0, nil, nil, ctx.Err()
+	return nil, ctx.Err()
 }
 
 // No answer at all is an error of the provider's side, its own timeout included.
@@ -340,4 +342,93 @@ func TestOddIDs(t *testing.T) {
 	if !strings.Contains(strings.Join(codes(out.Warnings), " "), codecs.WarnTruncated) {
 		t.Errorf("warnings = %v", out.Warnings)
 	}
+}
+
+// stuck is a body whose Read ends only when it is closed.
+type stuck struct {
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (s *stuck) Read([]byte) (int, error) {
+	<-s.closed
+	return 0, errors.New("read after close")
+}
+
+func (s *stuck) Close() error {
+	s.once.Do(func() { close(s.closed) })
+	return nil
+}
+
+// The end of the context closes a body that is still read; no goroutine stays.
+func TestContextClosesBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := &stuck{closed: make(chan struct{})}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		_, err := loop.Run(ctx, config(openai.Codec{}, &engine{answers: []answer{{reader: body}}}, tides("tide")))
+		if loop.ErrorKind(err) != "cancelled" || time.Since(began) != time.Minute {
+			t.Errorf("%v (%s) after %s", err, loop.ErrorKind(err), time.Since(began))
+		}
+		<-body.closed
+	})
+	synctest.Test(t, func(t *testing.T) {
+		body := &stuck{closed: make(chan struct{})}
+		conf := config(openai.Codec{}, &engine{answers: []answer{{reader: body}}}, tides("tide"))
+		conf.RequestTimeout = time.Second
+		if _, err := loop.Run(t.Context(), conf); loop.ErrorKind(err) != "provider" || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v (%s)", err, loop.ErrorKind(err))
+		}
+		<-body.closed
+	})
+}
+
+// endless is a body that never ends.
+type endless struct{ read, closed int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += len(p)
+	return len(p), nil
+}
+
+func (e *endless) Close() error {
+	e.closed++
+	return nil
+}
+
+// Of a body no more is read than the limit and a byte; it is closed once.
+func TestEndlessBody(t *testing.T) {
+	body := &endless{}
+	_, err := loop.Run(t.Context(), config(openai.Codec{}, &engine{answers: []answer{{reader: body}}}, tides("tide")))
+	same(t, "kind", "decode", loop.ErrorKind(err))
+	if body.read != codecs.MaxBody+1 || body.closed != 1 {
+		t.Errorf("%d bytes read, closed %d times", body.read, body.closed)
+	}
+}
+
+// A sender that gives nothing, or no body, is no panic.
+func TestNoResponse(t *testing.T) {
+	conf := config(openai.Codec{}, nil, tides("tide"))
+	for _, c := range []struct {
+		resp       *loop.Response
+		kind, text string
+	}{{nil, "provider", "neither an answer nor an error"}, {&loop.Response{Status: 200}, "decode", ""}, {&loop.Response{Status: 500}, "provider", "500"}} {
+		conf.Sender = gives{c.resp}
+		if _, err := loop.Run(t.Context(), conf); loop.ErrorKind(err) != c.kind || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%+v: %v (%s)", c.resp, err, loop.ErrorKind(err))
+		}
+	}
+}
+
+type gives struct{ resp *loop.Response }
+
+func (g gives) Send(context.Context, loop.Call) (*loop.Response, error) { return g.resp, nil }
+
+// Requests are the bodies as the sender sent them, where it changes them.
+func TestRequestsAsSent(t *testing.T) {
+	e := says(chat("tool_calls", "", `c1 tide {}`), chat("stop", "ok"))
+	e.answers[0].sent = codecs.Raw(`{"edited":true}`)
+	out := mustRun(t, config(openai.Codec{}, e, tides("tide")))
+	same(t, "requests", []string{`{"edited":true}`, e.bodies[1]}, []string{string(out.Requests[0]), string(out.Requests[1])})
 }

@@ -3,6 +3,8 @@ package loop_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/anthropic"
@@ -13,8 +15,8 @@ import (
 // HTTP; engines.Client does.
 type sender string
 
-func (s sender) Send(_ context.Context, _ []byte, _ bool) (status int, header map[string][]string, reply []byte, err error) {
-	return 200, nil, []byte(s), nil
+func (s sender) Send(context.Context, loop.Call) (*loop.Response, error) {
+	return &loop.Response{Status: 200, Body: io.NopCloser(strings.NewReader(string(s)))}, nil
 }
 
 // Once asks for one reply. It needs no tool server; a server tool of the

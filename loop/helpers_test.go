@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -26,26 +27,34 @@ type answer struct {
 	status int // 0 is 200
 	header map[string][]string
 	body   string
+	reader io.ReadCloser // in place of body
+	sent   codecs.Raw
 	err    error
 }
 
-func (e *engine) Send(ctx context.Context, body []byte, stream bool) (int, map[string][]string, []byte, error) {
-	if stream {
-		return 0, nil, nil, errors.New("the loop asked for a stream")
+func (e *engine) Send(_ context.Context, call loop.Call) (*loop.Response, error) {
+	if call.Stream {
+		return nil, errors.New("the loop asked for a stream")
 	}
-	e.bodies = append(e.bodies, string(body))
+	e.bodies = append(e.bodies, string(call.Body))
 	if e.onSend != nil {
 		e.onSend(len(e.bodies))
 	}
 	if len(e.answers) == 0 {
-		return 0, nil, nil, errors.New("the script is at its end")
+		return nil, errors.New("the script is at its end")
 	}
 	a := e.answers[0]
 	e.answers = e.answers[1:]
 	if a.status == 0 {
 		a.status = 200
 	}
-	return a.status, a.header, []byte(a.body), a.err
+	if a.err != nil {
+		return nil, a.err
+	}
+	if a.reader == nil {
+		a.reader = io.NopCloser(strings.NewReader(a.body))
+	}
+	return &loop.Response{Status: a.status, Header: a.header, Body: a.reader, Sent: a.sent}, nil
 }
 
 // says scripts replies with status 200.

@@ -14,6 +14,7 @@ package loop
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/toolconform/conform/codecs"
@@ -23,13 +24,30 @@ import (
 // Config.MaxIterations is not set.
 const DefaultIterations = 10
 
-// Sender posts one request body to the engine. It returns the status, the
-// header and the body of the answer whatever the status is; err is for an
-// exchange that did not come to its end. stream tells whether body asks for a
-// stream. A Sender reads at most codecs.MaxBody bytes and one more, so that the
-// loop can tell that the limit was passed.
+// Sender posts one request to the engine. It gives the answer whatever its
+// status is; an error is for a request that got none. The end of ctx ends Send
+// and whatever reads the body. The loop reads codecs.MaxBody bytes of a body at
+// most and closes it.
 type Sender interface {
-	Send(ctx context.Context, body []byte, stream bool) (status int, header map[string][]string, reply []byte, err error)
+	Send(ctx context.Context, call Call) (*Response, error)
+}
+
+// Call is one request to the engine.
+type Call struct {
+	Body   codecs.Raw
+	Stream bool // Body asks for a stream
+}
+
+// Response is the answer to a Call: one form for bodies and streams. Who gets it
+// closes Body.
+type Response struct {
+	Status int
+	Header map[string][]string
+	Body   io.ReadCloser // nil is empty
+
+	// Sent is the request body as it went out, with what the sender changed but
+	// without a key; nil is that of the Call.
+	Sent codecs.Raw
 }
 
 // ToolServer offers tools and runs them.
@@ -113,7 +131,7 @@ type Outcome struct {
 	Ran        []Executed        // calls that a tool server was asked to run, in order
 	Dropped    []codecs.ToolCall // calls that a token limit cut
 	Warnings   []codecs.Warning  // of the whole run
-	Requests   []codecs.Raw      // bodies as sent
+	Requests   []codecs.Raw      // bodies as sent; one that got no answer as it was given to the Sender
 	ToolNames  map[string]string // names that tools went out under where the wire refuses their own, to their own; nil when there are none
 	Native     []codecs.Raw      // wire messages that follow the prompt, in order: the echo and the results of each turn that was answered; the final reply is not among them
 }

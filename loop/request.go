@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/toolconform/conform/codecs"
@@ -174,15 +176,12 @@ func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
 	r.out.Requests = append(r.out.Requests, body)
 	r.out.Iterations++
 
-	type answer struct {
-		status int
-		header map[string][]string
-		body   []byte
-	}
 	a, err := within(ctx, r.RequestTimeout, func(ctx context.Context) (answer, error) {
-		status, header, reply, err := r.Sender.Send(ctx, body, false)
-		return answer{status, header, reply}, err
+		return exchange(ctx, r.Sender, Call{Body: body})
 	})
+	if a.sent != nil {
+		r.out.Requests[len(r.out.Requests)-1] = a.sent
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return codecs.Reply{}, r.cancelled(ctx)
@@ -198,6 +197,41 @@ func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
 		}
 	}
 	return r.Codec.Reply(a.body, r.Profile)
+}
+
+// answer is a Response that was read.
+type answer struct {
+	status int
+	header map[string][]string
+	body   []byte // at most codecs.MaxBody bytes, and one more where there are more
+	sent   codecs.Raw
+}
+
+// exchange sends a request and reads the answer. The end of ctx closes the body,
+// so that a reader that pays no heed to it ends, too.
+func exchange(ctx context.Context, s Sender, call Call) (answer, error) {
+	resp, err := s.Send(ctx, call)
+	if err != nil {
+		return answer{}, err
+	}
+	if resp == nil {
+		return answer{}, errors.New("the sender gave neither an answer nor an error")
+	}
+	a := answer{status: resp.Status, header: resp.Header, sent: resp.Sent}
+	if resp.Body == nil {
+		return a, nil
+	}
+	done := sync.OnceFunc(func() { resp.Body.Close() })
+	defer done()
+	defer context.AfterFunc(ctx, done)()
+	a.body, err = io.ReadAll(io.LimitReader(resp.Body, codecs.MaxBody+1))
+	switch {
+	case err != nil && ctx.Err() != nil: // the body was closed under the reader
+		return a, ctx.Err()
+	case err != nil:
+		return a, fmt.Errorf("reading the answer (status %d): %w", a.status, err)
+	}
+	return a, nil
 }
 
 // tokenLimit is the limit that the request carries: what Extra or a default of
@@ -245,19 +279,18 @@ func within[T any](ctx context.Context, timeout time.Duration, f func(context.Co
 		}()
 		a.v, a.err = f(ctx)
 	}()
+	var a answer
 	select {
-	case a := <-done:
-		return a.v, a.err
+	case a = <-done:
 	case <-ctx.Done():
+		select {
+		case a = <-done: // both were ready: what came counts
+		default:
+			a.err = ctx.Err()
+		}
 	}
-	select { // both were ready: what came counts
-	case a := <-done:
-		return a.v, a.err
-	default:
+	if err := ctx.Err(); timeout > 0 && a.err == err && errors.Is(err, context.DeadlineExceeded) {
+		a.err = fmt.Errorf("no answer within %s: %w", timeout, err)
 	}
-	var none T
-	if timeout > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return none, fmt.Errorf("no answer within %s: %w", timeout, ctx.Err())
-	}
-	return none, ctx.Err()
+	return a.v, a.err
 }

@@ -1,9 +1,11 @@
 package suite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -199,13 +201,13 @@ func (s *script) add(v jsonx.Value) {
 }
 
 // Send implements loop.Sender.
-func (s *script) Send(context.Context, []byte, bool) (int, map[string][]string, []byte, error) {
+func (s *script) Send(context.Context, loop.Call) (*loop.Response, error) {
 	if s.next >= len(s.replies) {
-		return 0, nil, nil, fmt.Errorf("the loop asks for reply %d, but only %d bodies were given", s.next+1, len(s.replies))
+		return nil, fmt.Errorf("the loop asks for reply %d, but only %d bodies were given", s.next+1, len(s.replies))
 	}
 	r := s.replies[s.next]
 	s.next++
-	return r.status, nil, r.body, nil
+	return &loop.Response{Status: r.status, Body: io.NopCloser(bytes.NewReader(r.body))}, nil
 }
 
 // scripted is the tool server of PlayBodies.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 
@@ -359,13 +360,13 @@ func one(body []byte) loop.Sender { return &sender{bodies: [][]byte{body}} }
 // sender answers with its bodies in turn.
 type sender struct{ bodies [][]byte }
 
-func (s *sender) Send(context.Context, []byte, bool) (int, map[string][]string, []byte, error) {
+func (s *sender) Send(context.Context, loop.Call) (*loop.Response, error) {
 	if len(s.bodies) == 0 {
-		return 0, nil, nil, fmt.Errorf("no further reply")
+		return nil, fmt.Errorf("no further reply")
 	}
 	b := s.bodies[0]
 	s.bodies = s.bodies[1:]
-	return 200, nil, b, nil
+	return &loop.Response{Status: 200, Body: io.NopCloser(bytes.NewReader(b))}, nil
 }
 
 func user(text string) codecs.Message {

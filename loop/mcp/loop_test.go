@@ -2,6 +2,8 @@ package mcp_test
 
 import (
 	"context"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,11 +19,11 @@ type replies struct {
 	sent   []codecs.Raw
 }
 
-func (r *replies) Send(_ context.Context, body []byte, _ bool) (int, map[string][]string, []byte, error) {
-	r.sent = append(r.sent, body)
+func (r *replies) Send(_ context.Context, call loop.Call) (*loop.Response, error) {
+	r.sent = append(r.sent, call.Body)
 	next := r.bodies[0]
 	r.bodies = r.bodies[1:]
-	return 200, nil, []byte(next), nil
+	return &loop.Response{Status: 200, Body: io.NopCloser(strings.NewReader(next))}, nil
 }
 
 // A whole loop gives the same requests, byte for byte, over every way to reach
