@@ -142,12 +142,13 @@ func resultsAdjacent(c *scene) {
 // pair finds the call that each result answers, -1 for none: by its id, by the
 // ordinal that the server half read, else the next one that is open.
 func pair(calls []codecs.ToolCall, list []codecs.ToolResult) []int {
-	byID := map[string][]int{}
+	byID, byName := map[string][]int{}, map[string][]int{}
 	ids := false
 	for k, c := range calls {
 		if c.ID != "" {
 			byID[c.ID], ids = append(byID[c.ID], k), true
 		}
+		byName[c.Name] = append(byName[c.Name], k)
 	}
 	taken := make([]bool, len(calls))
 	out := make([]int, len(list))
@@ -161,6 +162,8 @@ func pair(calls []codecs.ToolCall, list []codecs.ToolResult) []int {
 		case r.ID != "" && len(same) > 0:
 			out[n], byID[r.ID] = same[0], same
 		case r.ID != "" && ids:
+		case r.ID == "" && len(byName[r.Name]) > 0:
+			out[n], byName[r.Name] = byName[r.Name][0], byName[r.Name][1:]
 		case r.Pos >= 0 && r.Pos < len(calls) && !taken[r.Pos]:
 			out[n] = r.Pos
 		case n < len(calls) && (r.Name == "" || r.Name == calls[n].Name):
