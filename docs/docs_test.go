@@ -18,6 +18,7 @@ import (
 	"github.com/toolconform/conform/codecs/openai"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/suite"
 	"github.com/toolconform/conform/suite/judge"
 	"github.com/toolconform/conform/suite/results"
@@ -151,6 +152,23 @@ func TestCasesPage(t *testing.T) {
 			t.Errorf("cases.md lists %q: %v", op, err)
 		}
 	}
+}
+
+// The tables of neutral.md name every key of the two forms, and no other.
+func TestNeutralPage(t *testing.T) {
+	page := read(t, "neutral.md")
+	keys := func(file string, path ...string) (out []string) {
+		data, err := fs.ReadFile(fixtures.FS(), "schema/"+file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range jsonx.Of(data).Path(append(path, "properties")...).Members() {
+			out = append(out, m.Key)
+		}
+		return out
+	}
+	sameSet(t, "neutral.md, reply", table(section(t, page, "Reply")), keys("reply.v1.json", "$defs", "reply"))
+	sameSet(t, "neutral.md, request", table(section(t, page, "Request")), keys("request.v1.json"))
 }
 
 func TestScenariosPage(t *testing.T) {
