@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -76,6 +77,8 @@ func hostileChild(mode string) {
 			continue
 		}
 		if mode == "mute from the start" {
+			fmt.Fprintln(os.Stderr, "waiting for a lamp")
+			_ = os.WriteFile(os.Getenv("LAMP_FILE"), nil, 0o600)
 			time.Sleep(time.Hour)
 		}
 		if text := handshake(r); text != "" {
@@ -101,7 +104,11 @@ func hostileChild(mode string) {
 		case "deaf":
 			time.Sleep(time.Hour)
 		case "ends":
+			fmt.Fprintf(os.Stderr, "%sTraceback:\n  no oil in %s, key %s\n\xff", strings.Repeat("much talk before\n", 10_000), os.Getenv("LAMP"), os.Getenv("LAMP_API_KEY"))
 			os.Exit(3)
+		case "environment":
+			text, _ := json.Marshal(strings.Join(os.Environ(), "\n"))
+			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}]}}`+"\n", r.ID, text)
 		case "asks":
 			fmt.Fprintln(out, `{"jsonrpc":"2.0","id":"p1","method":"ping"}`)
 			pong, _ := in.ReadBytes('\n')
@@ -131,7 +138,7 @@ func hostileChild(mode string) {
 
 func hostile(t *testing.T, mode string) *mcp.Server {
 	t.Helper()
-	s, err := mcp.Stdio(t.Context(), "hostile", os.Args[0], nil, []string{hostileVar + "=" + mode, "GORACE=atexit_sleep_ms=0"})
+	s, err := mcp.Stdio(t.Context(), "hostile", os.Args[0], nil, []string{hostileVar + "=" + mode, "GORACE=atexit_sleep_ms=0", "LAMP=north", "LAMP_API_KEY=s3cr3t"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,10 +236,19 @@ func TestStdioLimits(t *testing.T) {
 	})
 	t.Run("handshake", func(t *testing.T) {
 		bounded(t, 10*time.Second, 300, func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			_, err := mcp.Stdio(ctx, "mute", os.Args[0], nil, []string{hostileVar + "=mute from the start"})
-			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "mute") {
+			file := filepath.Join(t.TempDir(), "asked")
+			go func() { // gives up once the child has been asked
+				for ctx.Err() == nil {
+					if _, err := os.Stat(file); err == nil {
+						cancel()
+					}
+					runtime.Gosched()
+				}
+			}()
+			_, err := mcp.Stdio(ctx, "mute", os.Args[0], nil, []string{hostileVar + "=mute from the start", "LAMP_FILE=" + file})
+			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "mute") || !strings.Contains(err.Error(), "waiting for a lamp") {
 				t.Errorf("error = %v", err)
 			}
 		})
@@ -249,6 +265,23 @@ func TestStdioLimits(t *testing.T) {
 				}
 			}
 		})
+	})
+	t.Run("last words", func(t *testing.T) {
+		_, err := call(t.Context(), hostile(t, "ends"))
+		if err == nil || !strings.HasSuffix(err.Error(), "much talk before\nTraceback:\n  no oil in north, key REDACTED\n\uFFFD") || len(err.Error()) > 3000 {
+			t.Errorf("error = %v", err)
+		}
+	})
+	t.Run("environment", func(t *testing.T) {
+		t.Setenv("HARBOUR_API_KEY", "s3cr3t-of-the-parent")
+		r, err := call(t.Context(), hostile(t, "environment"))
+		if err != nil || len(r.Content) != 1 {
+			t.Fatal(r, err)
+		}
+		got := string(r.Content[0])
+		if strings.Contains(got, "HARBOUR") || strings.Contains(got, "of-the-parent") || !strings.Contains(got, "LAMP_API_KEY=s3cr3t") || !strings.Contains(got, "PATH=") {
+			t.Errorf("the child has %s", got)
+		}
 	})
 	t.Run("standard error", func(t *testing.T) {
 		bounded(t, 20*time.Second, 300, func() {

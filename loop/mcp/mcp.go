@@ -44,9 +44,11 @@ func InProcess(ctx context.Context, name string, s *server.MCPServer) (*Server, 
 }
 
 // Stdio starts a command and connects to it over its standard input and output.
-// env is added to the environment of this process (KEY=value). The child ends
-// with Close, not with ctx, which only bounds the handshake. Its standard error
-// is not read. A line of more than MaxAnswer bytes ends connection and child.
+// The child gets env (KEY=value) and, of the environment of this process, only
+// what programs need to run at all (HOME, PATH, LANG, TERM, TMPDIR, ...): keys do
+// not reach it unless env has them. It ends with Close, not with ctx, which only
+// bounds the handshake. The end of its standard error stands in the error when it
+// fails. A line of more than MaxAnswer bytes ends connection and child.
 func Stdio(ctx context.Context, name, command string, args, env []string) (*Server, error) {
 	return connect(ctx, name, &tapStdio{newStdio(command, args, env)})
 }
@@ -91,6 +93,9 @@ func connect(ctx context.Context, name string, t transport.Interface) (*Server, 
 		step = "initialize"
 		if child, ok := t.(*tapStdio); ok {
 			_ = child.abort() // who gave up does not wait for it to end by itself
+			if ctx.Err() != nil {
+				err = child.explained(err)
+			}
 		} else {
 			go s.Close() // which may ask the server
 		}

@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -19,6 +21,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/secrets"
 )
 
 // stdio is the connection to a child process. It stands in place of the one of
@@ -34,6 +37,7 @@ type stdio struct {
 	cmd      *exec.Cmd
 	in       io.WriteCloser
 	out      *os.File
+	errors   tail
 
 	lines   chan []byte   // to write; a sender may give up
 	replies chan []byte   // answers to what the server asks
@@ -74,7 +78,9 @@ func (s *stdio) Start(context.Context) error {
 		return err
 	}
 	cmd := exec.Command(s.command, s.args...)
-	cmd.Env = append(os.Environ(), s.env...)
+	cmd.Env = append(environment(), s.env...)
+	cmd.Stderr = &s.errors
+	cmd.WaitDelay = graceRead // what the child started may hold its standard error open
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -96,6 +102,60 @@ func (s *stdio) Start(context.Context) error {
 	go s.read()
 	return nil
 }
+
+// inherited are the variables that a child gets from this process: what programs
+// need to run at all, and no keys. They are those that the MCP SDKs pass on, and
+// what names language and place.
+var inherited = []string{
+	"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER",
+	"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES",
+	"SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE",
+}
+
+func environment() []string {
+	var out []string
+	for _, name := range inherited {
+		if v, ok := os.LookupEnv(name); ok {
+			out = append(out, name+"="+v)
+		}
+	}
+	return out
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+const mostTail = 2 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, p[max(len(p)-mostTail, 0):]...)
+	t.b = append([]byte(nil), t.b[max(len(t.b)-mostTail, 0):]...)
+	return len(p), nil
+}
+
+// explained adds the end of the child's standard error to an error. What the
+// child was given as a key is not shown.
+func (s *stdio) explained(err error) error {
+	s.errors.mu.Lock()
+	words := strings.TrimSpace(strings.ToValidUTF8(string(secrets.RedactShapes(s.errors.b)), "\uFFFD"))
+	s.errors.mu.Unlock()
+	if words == "" {
+		return err
+	}
+	for _, e := range s.env {
+		if name, value, _ := strings.Cut(e, "="); len(value) > 3 && keyLike.MatchString(name) {
+			words = strings.ReplaceAll(words, value, "REDACTED")
+		}
+	}
+	return fmt.Errorf("%w; the end of its standard error:\n%s", err, words)
+}
+
+var keyLike = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
 
 // started tells whether there is a child.
 func (s *stdio) started() bool {
@@ -149,9 +209,9 @@ func (s *stdio) read() {
 		if err != nil {
 			select {
 			case <-s.exited:
-				s.fail(fmt.Errorf("the server ended: %s", s.cmd.ProcessState))
+				s.fail(s.explained(fmt.Errorf("the server ended: %s", s.cmd.ProcessState)))
 			case <-time.After(graceRead):
-				s.fail(errors.New("the server closed its output"))
+				s.fail(s.explained(errors.New("the server closed its output")))
 			}
 			return
 		}
