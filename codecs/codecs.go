@@ -101,9 +101,10 @@ type ToolCall struct {
 	Extra         Raw    `json:"extra,omitempty"`     // unknown sibling keys as an object
 }
 
-// ToolResult answers the call at Pos.
+// ToolResult answers a call of the turn before it; Turn says which one.
+// ToolCall.Result begins one that says all it can.
 type ToolResult struct {
-	Pos        int    `json:"pos"`
+	Pos        *int   `json:"pos,omitempty"` // ordinal of the call; nil: not said
 	ID         string `json:"id"`
 	Name       string `json:"name"`
 	Content    []Raw  `json:"content"`                     // MCP content blocks

@@ -245,47 +245,6 @@ func TestGateChoice(t *testing.T) {
 	}
 }
 
-// TestPairResults: ids first, then order; never two results for one call.
-func TestPairResults(t *testing.T) {
-	calls := []codecs.ToolCall{{Pos: 0, ID: "a", Name: "tide"}, {Pos: 1, ID: "b", Name: "tide"}, {Pos: 2, Name: "now"}}
-	twice := []codecs.ToolCall{{Pos: 0, ID: "x", Name: "tide"}, {Pos: 1, ID: "x", Name: "tide"}}
-	for _, c := range []struct {
-		name    string
-		calls   []codecs.ToolCall
-		results []codecs.ToolResult
-		want    []int
-		err     string
-	}{
-		{"by id, any order", calls, []codecs.ToolResult{{Pos: -1, ID: "b"}, {Pos: -1, ID: "a"}}, []int{1, 0}, ""},
-		{"by order", calls, []codecs.ToolResult{{Pos: -1}, {Pos: -1}, {Pos: -1}}, []int{0, 1, 2}, ""},
-		{"by name", calls, []codecs.ToolResult{{Pos: -1, Name: "now"}}, []int{2}, ""},
-		{"by position", calls, []codecs.ToolResult{{Pos: 2}, {Pos: 0}}, []int{2, 0}, ""},
-		{"repeated ids go by order", twice, []codecs.ToolResult{{Pos: -1, ID: "x"}, {Pos: -1, ID: "x"}}, []int{0, 1}, ""},
-		{"another id beside the position", calls, []codecs.ToolResult{{Pos: 0, ID: "b"}}, nil, `has the id "a"`},
-		{"no such position", calls, []codecs.ToolResult{{Pos: 3}}, nil, "no call 3"},
-		{"two for one", calls, []codecs.ToolResult{{Pos: 0}, {Pos: -1, ID: "a"}}, nil, "two results"},
-		{"unknown id", twice[:1], []codecs.ToolResult{{Pos: -1, ID: "y"}}, nil, `id "y"`},
-		{"more results than calls", twice[:1], []codecs.ToolResult{{Pos: -1}, {Pos: -1}}, nil, "no call"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, err := codecs.PairResults(c.calls, c.results)
-			if c.err != "" {
-				if err == nil || !strings.Contains(err.Error(), c.err) {
-					t.Errorf("error %v, want one with %q", err, c.err)
-				}
-				return
-			}
-			var pos []int
-			for _, r := range got {
-				pos = append(pos, r.Pos)
-			}
-			if d := cmp.Diff(c.want, pos); d != "" || err != nil {
-				t.Errorf("%v\n%s", err, d)
-			}
-		})
-	}
-}
-
 func TestMadeID(t *testing.T) {
 	body := codecs.Raw(`{"id":"turn-1"}`)
 	a, b := codecs.MadeID(body, 0, "call_", ""), codecs.MadeID(body, 1, "call_", "")

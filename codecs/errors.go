@@ -82,7 +82,7 @@ var ErrNotJSON = errors.New("response is not valid JSON")
 // lines of JSON, or a list of chunks.
 var ErrStream = errors.New("this is a stream, and streams are not read here; ask for the reply without one")
 
-// ErrNoCall is wrapped by the error of Continue for a result that answers no
+// ErrNoCall is wrapped by the error of Request and Continue for a result that answers no
 // call of the turn.
 var ErrNoCall = errors.New("result answers no call of the turn")
 

@@ -2,106 +2,147 @@ package codecs
 
 import "fmt"
 
+// Place says where a part stands in a history: the indexes of its message and
+// of the part in it.
+type Place struct{ Message, Part int }
+
+// Round is one turn of the model in a history and the results that follow it:
+// neighbouring assistant messages, and what comes before the next one.
+type Round struct {
+	Calls   []Place
+	Results []Place
+	Answers []int   // for each result the index of its call in Calls, -1 for none
+	Errs    []error // why a result has none; nil when all have one
+}
+
+// Rounds pairs the results of a history with its calls, turn by turn. A result
+// answers a call of the turn before it; one with an id that no call there has,
+// the only open call of an earlier turn with that id. Results in front of every
+// turn make a round without calls. Native messages are not read.
+func Rounds(messages []Message) []Round {
+	var rounds []Round
+	before := "" // role of the message before
+	for i, m := range messages {
+		if m.Role == "assistant" && before != m.Role || len(rounds) == 0 {
+			rounds = append(rounds, Round{})
+		}
+		before = m.Role
+		last := &rounds[len(rounds)-1]
+		for j, p := range m.Parts {
+			switch {
+			case m.Native != nil:
+			case p.Kind == CallKind && p.Call != nil:
+				last.Calls = append(last.Calls, Place{i, j})
+			case p.Kind == ResultKind && p.Result != nil:
+				last.Results = append(last.Results, Place{i, j})
+			}
+		}
+	}
+	h := history{messages: messages, rounds: rounds, open: map[string][]Place{}}
+	for i := range rounds {
+		h.pair(i)
+	}
+	return rounds
+}
+
+// history pairs rounds.
+type history struct {
+	messages []Message
+	rounds   []Round
+	open     map[string][]Place // unanswered calls of earlier rounds by id: round, index of the call
+}
+
+func (h *history) pair(n int) {
+	round := &h.rounds[n]
+	turn := NewTurn(h.calls(*round))
+	var here []Place
+	var results []ToolResult
+	for _, at := range round.Results {
+		r := *h.messages[at.Message].Parts[at.Part].Result
+		if open := h.open[r.ID]; len(open) == 1 && r.ID != "" && !turn.Has(r.ID) {
+			late := &h.rounds[open[0].Message]
+			late.Results, late.Answers = append(late.Results, at), append(late.Answers, open[0].Part)
+			if late.Errs != nil {
+				late.Errs = append(late.Errs, nil)
+			}
+			delete(h.open, r.ID)
+			continue
+		}
+		here, results = append(here, at), append(results, r)
+	}
+	round.Results = here
+	round.Answers, round.Errs = turn.AnswerAll(results)
+	for i, err := range round.Errs {
+		if err != nil {
+			round.Answers[i] = -1
+		}
+	}
+	for _, c := range turn.Open() {
+		if id := turn.calls[c].ID; id != "" {
+			h.open[id] = append(h.open[id], Place{n, c})
+		}
+	}
+}
+
+func (h *history) calls(r Round) []ToolCall {
+	calls := make([]ToolCall, len(r.Calls))
+	for i, at := range r.Calls {
+		calls[i] = *h.messages[at.Message].Parts[at.Part].Call
+	}
+	return calls
+}
+
 // PairHistory leaves out what a history must not hold on any wire: a result
 // whose call is not there, as when the front of the history was cut off, and a
 // call without a result, as when a run was broken off. Each is a warning. A
 // message that is empty after that, or holds nothing but reasoning, goes too.
 //
-// Results are paired by id, those without one by name and order. A history with
-// native messages comes back as it is: what they hold is the caller's.
+// Turn says which call a result answers. A history with native messages comes
+// back as it is: what they hold is the caller's.
 func PairHistory(messages []Message) ([]Message, []Warning) {
-	var calls []*openCall
-	byID, byName := map[string][]*openCall{}, map[string][]*openCall{}
-	anyName := map[string][]*openCall{} // all calls, under one key
-	orphan := map[[2]int]bool{}
-	for i, m := range messages {
+	for _, m := range messages {
 		if m.Native != nil {
 			return messages, nil
 		}
-		for j, p := range m.Parts {
-			switch {
-			case p.Kind == CallKind && p.Call != nil:
-				c := &openCall{at: [2]int{i, j}, call: p.Call}
-				calls = append(calls, c)
-				byID[c.call.ID] = append(byID[c.call.ID], c)
-				byName[c.call.Name] = append(byName[c.call.Name], c)
-				anyName[""] = append(anyName[""], c)
-			case p.Kind == ResultKind && p.Result != nil:
-				if !answer(byID, byName, anyName, *p.Result) {
-					orphan[[2]int{i, j}] = true
-				}
+	}
+	gone := map[Place]Warning{}
+	for _, round := range Rounds(messages) {
+		answered := map[int]bool{}
+		for i, at := range round.Results {
+			if answered[round.Answers[i]] = true; round.Answers[i] < 0 {
+				gone[at] = Warnf(WarnResultOrphan, at.Pointer(), "%v; the result is left out", round.Errs[i])
+			}
+		}
+		for i, at := range round.Calls {
+			if !answered[i] {
+				gone[at] = Warnf(WarnCallDropped, at.Pointer(), "the call of %s has no result; it is left out", messages[at.Message].Parts[at.Part].Call.Name)
 			}
 		}
 	}
-	open := map[[2]int]bool{}
-	for _, c := range calls {
-		if !c.answered {
-			open[c.at] = true
-		}
-	}
-	if len(orphan)+len(open) == 0 {
+	if len(gone) == 0 {
 		return messages, nil
 	}
-	return withoutParts(messages, open, orphan)
-}
-
-type openCall struct {
-	at       [2]int
-	call     *ToolCall
-	answered bool
-}
-
-// answer marks the call that a result answers; false when there is none.
-func answer(byID, byName, anyName map[string][]*openCall, r ToolResult) bool {
-	take := func(lists map[string][]*openCall, key string) bool {
-		for len(lists[key]) > 0 {
-			c := lists[key][0]
-			lists[key] = lists[key][1:]
-			if !c.answered {
-				c.answered = true
-				return true
-			}
-		}
-		return false
-	}
-	if r.ID != "" && take(byID, r.ID) {
-		return true
-	}
-	if r.ID != "" { // the id of a result may be made although its call has none
-		return take(byID, "")
-	}
-	if r.Name != "" {
-		return take(byName, r.Name)
-	}
-	return take(anyName, "")
-}
-
-func withoutParts(messages []Message, open, orphan map[[2]int]bool) ([]Message, []Warning) {
 	var out []Message
 	var warnings []Warning
 	for i, m := range messages {
 		var kept []Part
 		content := false
 		for j, p := range m.Parts {
-			at := fmt.Sprintf("/messages/%d/parts/%d", i, j)
-			switch {
-			case open[[2]int{i, j}]:
-				warnings = append(warnings, Warnf(WarnCallDropped, at, "the call of %s has no result; it is left out", p.Call.Name))
-			case orphan[[2]int{i, j}]:
-				warnings = append(warnings, Warnf(WarnResultOrphan, at, "the result %q answers no call of the history; it is left out", p.Result.ID))
-			default:
-				kept = append(kept, p)
-				content = content || p.Kind != Reasoning
+			if w, left := gone[Place{i, j}]; left {
+				warnings = append(warnings, w)
+				continue
 			}
+			kept = append(kept, p)
+			content = content || p.Kind != Reasoning
 		}
-		if len(kept) == len(m.Parts) {
-			out = append(out, m)
+		if len(kept) < len(m.Parts) && !content {
 			continue
 		}
-		if content {
-			m.Parts = kept
-			out = append(out, m)
-		}
+		m.Parts = kept
+		out = append(out, m)
 	}
 	return out, warnings
 }
+
+// Pointer is the JSON pointer of the place in a neutral request.
+func (p Place) Pointer() string { return fmt.Sprintf("/messages/%d/parts/%d", p.Message, p.Part) }

@@ -236,8 +236,7 @@ func parseNeutralPart(v jsonx.Value, calls *int) (Part, error) {
 }
 
 // ParseNeutralResults reads a list of tool results
-// {"pos"?,"id","name","content":[MCP],"isError","structuredContent"}. One
-// without pos gets Pos -1, for PairResults to set.
+// {"pos"?,"id","name","content":[MCP],"isError","structuredContent"}.
 func ParseNeutralResults(raw []byte) ([]ToolResult, error) {
 	list, err := jsonx.Parse(raw)
 	if err != nil {
@@ -261,7 +260,7 @@ func parseNeutralResult(v jsonx.Value) (ToolResult, error) {
 	if !v.IsObject() {
 		return ToolResult{}, fmt.Errorf("want an object, got %s", v.Kind())
 	}
-	r := ToolResult{Pos: -1, ID: v.Get("id").Str(), Name: v.Get("name").Str()}
+	r := ToolResult{ID: v.Get("id").Str(), Name: v.Get("name").Str()}
 	for _, key := range []string{"call_id", "tool_call_id", "tool_use_id"} { // as the wires spell it
 		if r.ID == "" {
 			r.ID = v.Get(key).Str()
@@ -272,7 +271,8 @@ func parseNeutralResult(v jsonx.Value) (ToolResult, error) {
 		if !ok || n < 0 || n > 1<<31 {
 			return r, fmt.Errorf("pos: want the ordinal of a call, 0 or more, got %.40s", pos.Raw())
 		}
-		r.Pos = int(n)
+		at := int(n)
+		r.Pos = &at
 	}
 	if err := ReadMCPResult(&r, v); err != nil {
 		return r, err

@@ -238,7 +238,10 @@ func requestPart(p Part) Raw {
 		o.Str("kind", string(p.Kind)).Set("call", viewCall(*p.Call))
 	case ResultKind:
 		var r jsonx.Fields
-		r.Int("pos", int64(p.Result.Pos)).Str("id", p.Result.ID).Str("name", p.Result.Name).Set("content", jsonx.List(p.Result.Content...))
+		if p.Result.Pos != nil {
+			r.Int("pos", int64(*p.Result.Pos))
+		}
+		r.Str("id", p.Result.ID).Str("name", p.Result.Name).Set("content", jsonx.List(p.Result.Content...))
 		if len(p.Result.Structured) > 0 {
 			r.Set("structuredContent", p.Result.Structured)
 		}

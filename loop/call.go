@@ -27,8 +27,9 @@ func (r *run) answer(ctx context.Context, turn codecs.Reply) error {
 				return r.cancelled(ctx)
 			}
 		}
-		result.Pos, result.ID, result.Name = call.Pos, call.ID, call.Name
-		results = append(results, result)
+		paired := call.Result(result.Content...)
+		paired.Structured, paired.IsError = result.Structured, result.IsError
+		results = append(results, paired)
 	}
 	messages, warnings, err := r.Codec.Continue(turn, results, r.Profile)
 	r.warn(warnings)

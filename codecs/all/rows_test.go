@@ -79,10 +79,10 @@ func TestResultsPairedAnyWay(t *testing.T) {
 		codecs.Hermes:    `{"choices":[{"index":0,"message":{"role":"assistant","content":"<tool_call>{\"name\":\"ring\",\"arguments\":{}}</tool_call><tool_call>{\"name\":\"dim\",\"arguments\":{}}</tool_call>"},"finish_reason":"stop"}]}`,
 	}
 	ways := map[string]func(pos int, id, name string) codecs.ToolResult{
-		"by place": func(pos int, _, _ string) codecs.ToolResult { return codecs.ToolResult{Pos: pos} },
-		"by id":    func(_ int, id, _ string) codecs.ToolResult { return codecs.ToolResult{Pos: -1, ID: id} },
-		"by name":  func(_ int, _, name string) codecs.ToolResult { return codecs.ToolResult{Pos: -1, Name: name} },
-		"in order": func(int, string, string) codecs.ToolResult { return codecs.ToolResult{Pos: -1} },
+		"by place": func(pos int, _, _ string) codecs.ToolResult { return codecs.ToolResult{Pos: &pos} },
+		"by id":    func(_ int, id, _ string) codecs.ToolResult { return codecs.ToolResult{ID: id} },
+		"by name":  func(_ int, _, name string) codecs.ToolResult { return codecs.ToolResult{Name: name} },
+		"in order": func(int, string, string) codecs.ToolResult { return codecs.ToolResult{} },
 	}
 	for _, d := range codecs.Dialects() {
 		c, err := all.For(d)

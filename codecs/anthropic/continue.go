@@ -28,9 +28,9 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	if err != nil {
 		return nil, nil, err
 	}
-	e := echo{profile: p, body: r.Body, content: v.Get("content"), writer: newResultWriter(p)}
+	e := echo{profile: p, content: v.Get("content"), writer: newResultWriter(p)}
 	e.readCalls()
-	if e.results, err = codecs.ResultsByPos(e.calls, results); err != nil {
+	if e.results, e.warnings, err = callIDs(p).Answers(e.calls, results, r.Body); err != nil {
 		return nil, nil, fmt.Errorf("anthropic: %w", err)
 	}
 	assistant, err := e.assistant()
@@ -50,10 +50,8 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 // echo is one turn on its way back.
 type echo struct {
 	profile  codecs.Profile
-	body     codecs.Raw
 	content  jsonx.Value
 	calls    []codecs.ToolCall
-	ids      map[int]string // wire id of each answered call, as echo and result carry it
 	results  map[int]codecs.ToolResult
 	writer   *resultWriter
 	warnings []codecs.Warning
@@ -75,7 +73,6 @@ func (e *echo) readCalls() {
 
 // assistant returns the content of the echo, nil when there is none.
 func (e *echo) assistant() (codecs.Raw, error) {
-	e.assignIDs()
 	if s, ok := e.content.Text(); ok && s != "" {
 		return e.content.Raw(), nil
 	}
@@ -127,13 +124,14 @@ func (e *echo) call(call codecs.ToolCall, block codecs.Raw, at string) (codecs.R
 	if len(e.results) == 0 { // the turn alone: unchanged
 		return block, nil
 	}
-	if _, answered := e.results[call.Pos]; !answered {
+	r, answered := e.results[call.Pos]
+	if !answered {
 		e.warn(codecs.WarnCallDropped, at, "call %d (%s) left the echo: it has no result", call.Pos, call.Name)
 		return nil, nil
 	}
 	var err error
-	if call.ID == "" {
-		if block, err = jsonx.Set(block, "/id", jsonx.Quote(e.ids[call.Pos])); err != nil {
+	if call.ID != r.ID {
+		if block, err = jsonx.Set(block, "/id", jsonx.Quote(r.ID)); err != nil {
 			return nil, err
 		}
 	}
@@ -163,34 +161,6 @@ func (e *echo) trimThinking(kept []codecs.Raw) []codecs.Raw {
 	return kept
 }
 
-// assignIDs gives every answered call its id: its own, else the one that the
-// caller put into the result, else a made one.
-func (e *echo) assignIDs() {
-	e.ids = map[int]string{}
-	seen := map[string]bool{}
-	repeated := false
-	for _, c := range e.calls {
-		r, answered := e.results[c.Pos]
-		if !answered {
-			continue
-		}
-		id := c.ID
-		if id == "" {
-			id = r.ID
-		}
-		if id == "" {
-			id = codecs.MadeID(e.body, c.Pos, "toolu_", e.profile.IDRule)
-			e.warn(codecs.WarnIDMade, "", "call %d (%s) came without an id; %s stands in call and result", c.Pos, c.Name, id)
-		}
-		if seen[id] && !repeated {
-			repeated = true
-			e.warn(codecs.WarnIDRepeated, "", "the id %q stands for more than one call of the turn", id)
-		}
-		seen[id] = true
-		e.ids[c.Pos] = id
-	}
-}
-
 // user returns the message with the results, in the order of the calls.
 func (e *echo) user() codecs.Raw {
 	var blocks []codecs.Raw
@@ -202,7 +172,7 @@ func (e *echo) user() codecs.Raw {
 		if e.empties(c) {
 			r = codecs.RefusedArguments(c, r)
 		}
-		blocks = append(blocks, e.writer.block(e.ids[c.Pos], r, nil, fmt.Sprintf("/results/%d", c.Pos)))
+		blocks = append(blocks, e.writer.block(r.ID, r, nil, fmt.Sprintf("/results/%d", c.Pos)))
 	}
 	blocks = append(blocks, e.writer.after...)
 	return (&jsonx.Fields{}).Str("role", "user").Set("content", jsonx.List(blocks...)).Raw()

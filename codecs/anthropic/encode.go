@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // requestKeys are the keys beside a block's own that the API takes in a
@@ -36,7 +37,7 @@ func (c *conversation) part(p codecs.Part, at string, t *wireMessage) codecs.Raw
 		}
 	case codecs.ResultKind:
 		if p.Result != nil && t != nil && t.role == "user" {
-			t.results = append(t.results, c.result(*p.Result, c.extra(p.Extra, at), at))
+			t.results = append(t.results, c.writer.block(p.Result.ID, *p.Result, c.extra(p.Extra, at), at))
 			return nil
 		}
 	case codecs.Server, codecs.Opaque:
@@ -82,41 +83,25 @@ func (c *conversation) reasoning(p codecs.Part, at string) codecs.Raw {
 	return f.Raw()
 }
 
-func (c *conversation) use(id string) {
-	if c.used == nil {
-		c.used = map[string]bool{}
-	}
-	c.used[id] = true
-}
-
 func (c *conversation) call(call codecs.ToolCall, at string) codecs.Raw {
 	if call.Name == "" {
 		c.warn(codecs.WarnCallNameless, at, "left out a call without a name")
 		return nil
 	}
-	ref := &callRef{call: call, wireID: call.ID}
-	if !idShape.MatchString(call.ID) || c.used[call.ID] {
-		seed := codecs.Raw(at + " " + call.ID + " " + call.Name + " " + call.ArgumentsText)
-		ref.wireID = codecs.MadeID(seed, call.Pos, "toolu_", c.profile.IDRule)
-		c.warn(codecs.WarnIDMade, at, "the id %q of %s is empty, used before, or of a shape that the API refuses; %s stands in call and result", call.ID, call.Name, ref.wireID)
-	}
-	c.use(ref.wireID)
 	if call.Signature != "" {
 		c.warn(codecs.WarnLossy, at, "the signature of the call %s has no place in this dialect", call.Name)
 	}
 	var f jsonx.Fields
-	f.Str("type", typeToolUse).Str("id", ref.wireID).Str("name", call.Name)
+	f.Str("type", typeToolUse).Str("id", call.ID).Str("name", call.Name)
 	switch {
 	case call.Arguments != nil:
 		f.Set("input", call.Arguments)
-	case c.profile.UndecodableEcho == codecs.UndecodableVerbatim:
+	case !emptied(call, c.profile):
 		f.Str("input", call.ArgumentsText)
 	default:
 		f.Set("input", codecs.Raw("{}"))
-		ref.emptied = true
 		c.warn(codecs.WarnArgumentsEmptied, at, "undecodable arguments of %s go out as {}", call.Name)
 	}
-	c.pending = append(c.pending, ref)
 	return f.Merge(c.extra(call.Extra, at)).Raw()
 }
 
@@ -133,14 +118,6 @@ type wireMessage struct {
 	native          codecs.Raw
 }
 
-// callRef is a call of the latest assistant turn, for its results to find.
-type callRef struct {
-	call    codecs.ToolCall
-	wireID  string
-	emptied bool
-	taken   bool
-}
-
 // conversation encodes messages.
 type conversation struct {
 	profile  codecs.Profile
@@ -148,8 +125,6 @@ type conversation struct {
 	system   []codecs.Raw // text blocks
 	blocks   bool         // system goes out as blocks, not as a string
 	turns    []wireMessage
-	pending  []*callRef
-	used     map[string]bool // wire ids so far
 	warnings []codecs.Warning
 }
 
@@ -157,26 +132,25 @@ func (c *conversation) warn(code, at, format string, args ...any) {
 	c.warnings = append(c.warnings, codecs.Warnf(code, at, format, args...))
 }
 
-func (c *conversation) addAll(messages []codecs.Message) error {
+func (c *conversation) addAll(messages []wire.Message) error {
 	onlySystem := len(messages) > 0
 	for _, m := range messages {
 		onlySystem = onlySystem && m.Role == "system" && m.Native == nil
 	}
-	for i, m := range messages {
-		at := fmt.Sprintf("/messages/%d", i)
+	for _, m := range messages {
 		if m.Native != nil {
 			c.native(m.Native)
 			continue
 		}
 		switch m.Role {
 		case "system":
-			c.addSystem(m, at)
+			c.addSystem(m)
 		case "assistant":
-			c.add("assistant", m.Parts, at)
+			c.add("assistant", m)
 		case "user", "tool":
-			c.add("user", m.Parts, at)
+			c.add("user", m)
 		default:
-			return fmt.Errorf("anthropic: messages[%d]: role %q is none of system, user, assistant, tool", i, m.Role)
+			return fmt.Errorf("anthropic: messages[%d]: role %q is none of system, user, assistant, tool", m.Index, m.Role)
 		}
 	}
 	if onlySystem && len(c.turns) == 0 && len(c.system) > 0 {
@@ -185,47 +159,34 @@ func (c *conversation) addAll(messages []codecs.Message) error {
 	return nil
 }
 
-// native splices wire messages in. Calls in them are answered by id, which
-// their results carry already.
+// native splices wire messages in.
 func (c *conversation) native(messages []codecs.Raw) {
 	for _, raw := range messages {
-		v := jsonx.Of(raw)
-		c.turns = append(c.turns, wireMessage{role: v.Get("role").Str(), native: raw})
-		if v.Get("role").Str() != "assistant" {
-			continue
-		}
-		c.pending = nil
-		for _, b := range v.Get("content").Items() {
-			if isCall(b) {
-				call, _ := readCall(b, "", len(c.pending))
-				c.use(call.ID)
-				c.pending = append(c.pending, &callRef{call: call, wireID: call.ID})
-			}
-		}
+		c.turns = append(c.turns, wireMessage{role: jsonx.Of(raw).Get("role").Str(), native: raw})
 	}
 }
 
 // addSystem hoists the text of a system message. One that holds blocks which
 // only a message can carry (tool_addition) stays where it is.
-func (c *conversation) addSystem(m codecs.Message, at string) {
+func (c *conversation) addSystem(m wire.Message) {
 	for _, p := range m.Parts {
 		if p.Kind == codecs.Opaque || p.Kind == codecs.Server {
-			c.add("system", m.Parts, at)
+			c.add("system", m)
 			return
 		}
 	}
 	if len(c.turns) > 0 {
-		c.warn(codecs.WarnLossy, at, "a system message inside the conversation moves to the top")
+		c.warn(codecs.WarnLossy, m.At(), "a system message inside the conversation moves to the top")
 	}
 	before := len(c.system)
 	for i, p := range m.Parts {
-		b := c.part(p, fmt.Sprintf("%s/parts/%d", at, i), nil)
+		b := c.part(p, m.Part(i), nil)
 		if b == nil {
 			continue
 		}
 		v := jsonx.Of(b)
 		if v.Get("type").Str() != typeText {
-			c.warn(codecs.WarnLossy, at, "a system message holds text only here")
+			c.warn(codecs.WarnLossy, m.At(), "a system message holds text only here")
 			continue
 		}
 		c.system = append(c.system, b)
@@ -260,21 +221,17 @@ func (c *conversation) systemValue() codecs.Raw {
 
 // add encodes a message from parts onto the turn before it, when that has the
 // same role, or as a turn of its own.
-func (c *conversation) add(role string, parts []codecs.Part, at string) {
+func (c *conversation) add(role string, m wire.Message) {
 	t := wireMessage{role: role}
-	if role == "assistant" && (len(c.turns) == 0 || c.turns[len(c.turns)-1].role != role) {
-		c.pending = nil
-	}
-	for i, p := range parts {
-		here := fmt.Sprintf("%s/parts/%d", at, i)
-		if b := c.part(p, here, &t); b != nil {
+	for i, p := range m.Parts {
+		if b := c.part(p, m.Part(i), &t); b != nil {
 			t.blocks = append(t.blocks, b)
 		}
 	}
 	t.blocks = append(t.blocks, c.writer.after...)
 	c.writer.after = nil
 	if len(t.blocks) == 0 && len(t.results) == 0 {
-		c.warn(codecs.WarnLossy, at, "the %s message has no content that goes out here; it is left out", role)
+		c.warn(codecs.WarnLossy, m.At(), "the %s message has no content that goes out here; it is left out", role)
 		return
 	}
 	if n := len(c.turns); n > 0 && c.turns[n-1].role == role && c.turns[n-1].native == nil {

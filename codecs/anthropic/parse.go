@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // ParseRequest decodes a request body: system as a string or blocks, content as
@@ -50,6 +51,7 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 			return codecs.Request{}, nil, err
 		}
 	}
+	p.warnings = append(p.warnings, wire.Pair(p.req.Messages, p.results, true)...)
 	if err := p.tools(v.Get("tools")); err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -59,8 +61,7 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 
 type parser struct {
 	req      codecs.Request
-	calls    map[string][]codecs.ToolCall // calls of the latest assistant turn by id
-	role     string                       // of the message before
+	results  []string // where they stand
 	warnings []codecs.Warning
 }
 
@@ -86,10 +87,6 @@ func (p *parser) message(m jsonx.Value, at string) error {
 	default:
 		return decodeError(at+"/role", fmt.Errorf("want user, assistant or system, got %s", shown(m.Get("role"))))
 	}
-	if role == "assistant" && p.role != role {
-		p.calls = map[string][]codecs.ToolCall{}
-	}
-	p.role = role
 	content := m.Get("content")
 	switch content.Kind() {
 	case jsonx.String:
@@ -140,7 +137,6 @@ func (p *parser) blocks(role string, content jsonx.Value, at string) {
 			call, warnings := readCall(b, here, calls)
 			calls++
 			p.warnings = append(p.warnings, warnings...)
-			p.calls[call.ID] = append(p.calls[call.ID], call)
 			p.add(role, codecs.Part{Kind: codecs.CallKind, Call: &call}, i == 0)
 		case role == "assistant" && (typ == typeThinking || typ == typeRedacted):
 			p.add(role, reasoningPart(b), i == 0)
@@ -148,7 +144,7 @@ func (p *parser) blocks(role string, content jsonx.Value, at string) {
 			if others {
 				p.warn(codecs.WarnRequestForm, here, "a tool_result stands behind other content; the API wants results first")
 			}
-			p.add("tool", p.result(b), i == 0)
+			p.add("tool", p.result(b, here), i == 0)
 		default:
 			others = true
 			p.add(role, promptPart(b), i == 0)
@@ -156,16 +152,10 @@ func (p *parser) blocks(role string, content jsonx.Value, at string) {
 	}
 }
 
-// result reads a tool_result block. Pos and Name come from the call with its id
-// in the assistant turn before; of a repeated id the calls are taken in order.
-func (p *parser) result(b jsonx.Value) codecs.Part {
-	r := codecs.ToolResult{Pos: -1, ID: b.Get("tool_use_id").Str(), Content: resultBlocks(b.Get("content")), IsError: b.Get("is_error").Bool()}
-	if list := p.calls[r.ID]; len(list) > 0 {
-		r.Pos, r.Name = list[0].Pos, list[0].Name
-		if len(list) > 1 {
-			p.calls[r.ID] = list[1:]
-		}
-	}
+// result reads a tool_result block.
+func (p *parser) result(b jsonx.Value, at string) codecs.Part {
+	p.results = append(p.results, at)
+	r := codecs.ToolResult{ID: b.Get("tool_use_id").Str(), Content: resultBlocks(b.Get("content")), IsError: b.Get("is_error").Bool()}
 	return codecs.Part{Kind: codecs.ResultKind, Result: &r, Extra: codecs.Without(b, "type", "tool_use_id", "content", "is_error")}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // defaultMaxTokens is sent when neither the request nor the profile names a
@@ -28,7 +29,7 @@ const defaultMaxTokens = 4096
 //     the Responses dialect, which has no valid form here.
 //
 // What has no form here is left out with the warning render.lossy.
-func (Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	if len(req.ServerTools) > 0 {
 		if p.NoServerTool {
 			return nil, nil, errors.New("anthropic: this engine has no server tools; remove them from the request")
@@ -41,8 +42,12 @@ func (Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs
 	if req.Extra != nil && !extra.IsObject() {
 		return nil, nil, fmt.Errorf("anthropic: extra: want an object, got %s", extra.Kind())
 	}
-	c := conversation{profile: p, writer: newResultWriter(p)}
-	if err := c.addAll(req.Messages); err != nil {
+	messages, warnings, err := c.history(p).Messages(req.Messages)
+	if err != nil {
+		return nil, nil, fmt.Errorf("anthropic: %w", err)
+	}
+	conv := conversation{profile: p, writer: newResultWriter(p), warnings: warnings}
+	if err := conv.addAll(messages); err != nil {
 		return nil, nil, err
 	}
 	var f jsonx.Fields
@@ -54,9 +59,9 @@ func (Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs
 		key = "max_tokens"
 	}
 	f.Int(key, int64(maxTokens(req, p)))
-	f.Set("system", c.systemValue())
-	f.Set("messages", c.messages())
-	warnings := append(c.warnings, c.writer.warnings...)
+	f.Set("system", conv.systemValue())
+	f.Set("messages", conv.messages())
+	warnings = append(conv.warnings, conv.writer.warnings...)
 	more, err := encodeTools(&f, req, p, extra.Get("tools").Len() > 0)
 	if err != nil {
 		return nil, nil, err
@@ -75,4 +80,27 @@ func maxTokens(req codecs.Request, p codecs.Profile) int {
 		return p.MaxTokens
 	}
 	return defaultMaxTokens
+}
+
+// callIDs are the ids of this wire.
+func callIDs(p codecs.Profile) wire.IDs {
+	return wire.IDs{Adopt: true, Need: true, Whole: true, Prefix: "toolu_", Rule: p.IDRule, Fits: idShape.MatchString}
+}
+
+// emptied tells whether {} goes out for the arguments of a call of the history.
+func emptied(call codecs.ToolCall, p codecs.Profile) bool {
+	return call.Arguments == nil && p.UndecodableEcho != codecs.UndecodableVerbatim
+}
+
+func (c Codec) history(p codecs.Profile) wire.History {
+	return wire.History{
+		IDs:     callIDs(p),
+		Joins:   true,
+		Emptied: func(call codecs.ToolCall) bool { return emptied(call, p) },
+		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
+			body := (&jsonx.Fields{}).Set("messages", jsonx.List(list...)).Raw()
+			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
+			return req.Messages, err
+		},
+	}
 }

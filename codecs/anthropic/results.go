@@ -174,38 +174,6 @@ func decodeText(data string) (string, bool) {
 	return strings.ToValidUTF8(string(raw), "\uFFFD"), true
 }
 
-// result encodes a result under the wire id of its call: the call of the latest
-// assistant turn at its Pos, else the first unanswered one with its id.
-func (c *conversation) result(r codecs.ToolResult, extra codecs.Raw, at string) codecs.Raw {
-	var found *callRef
-	for _, ref := range c.pending {
-		if !ref.taken && ref.call.Pos == r.Pos && (r.ID == "" || ref.call.ID == "" || ref.call.ID == r.ID) {
-			found = ref
-			break
-		}
-	}
-	for _, ref := range c.pending {
-		if found == nil && !ref.taken && r.ID != "" && ref.call.ID == r.ID {
-			found = ref
-		}
-	}
-	if found == nil && r.ID == "" { // chat dialects without ids: by name, in order
-		for _, ref := range c.pending {
-			if found == nil && !ref.taken && (r.Name == "" || r.Name == ref.call.Name) {
-				found = ref
-			}
-		}
-	}
-	id := r.ID
-	if found != nil {
-		found.taken, id = true, found.wireID
-		if found.emptied {
-			r = codecs.RefusedArguments(found.call, r)
-		}
-	}
-	return c.writer.block(id, r, extra, at)
-}
-
 // media encodes an image or a document of a prompt; what the dialect or the
 // model has no form for becomes a line of text.
 func (c *conversation) media(p codecs.Part, at string) codecs.Raw {

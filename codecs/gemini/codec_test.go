@@ -133,7 +133,7 @@ func TestStreamBodyIsNamed(t *testing.T) {
 // An id goes back in the type it came in.
 func TestNumberID(t *testing.T) {
 	r := reply(t, `[{"functionCall":{"name":"f","id":12}}]`)
-	msgs, _, err := Codec{}.Continue(r, []codecs.ToolResult{{Pos: 0}}, codecs.Profile{})
+	msgs, _, err := Codec{}.Continue(r, []codecs.ToolResult{{}}, codecs.Profile{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,11 +26,10 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	if err != nil {
 		return nil, nil, err
 	}
-	answered, err := codecs.ResultsByPos(turn.calls, results)
+	answered, warnings, err := callIDs(p).Answers(turn.calls, results, r.Body)
 	if err != nil {
 		return nil, nil, err
 	}
-	var warnings []codecs.Warning
 	var echo []codecs.Raw
 	for i, part := range turn.parts {
 		pointer := fmt.Sprintf("/candidates/0/content/parts/%d", i)
@@ -51,22 +50,20 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 		return out, warnings, nil
 	}
 	var parts, followUp []codecs.Raw
-	seen := map[string]bool{}
 	for _, c := range turn.calls {
 		res, ok := answered[c.Pos]
 		if !ok {
 			continue
 		}
 		pointer := fmt.Sprintf("/results/%d", c.Pos)
-		if c.ID != "" && seen[c.ID] {
-			warnings = append(warnings, codecs.Warnf(codecs.WarnIDRepeated, pointer, "call %d has the id %q of an earlier call", c.Pos, c.ID))
-		}
-		seen[c.ID] = true
 		if turn.emptied[c.Pos] {
 			res = codecs.RefusedArguments(c, res)
 		}
-		res.Name = c.Name
-		part, more, ws := encodeResult(res, turn.ids[c.Pos], p, pointer)
+		id := turn.ids[c.Pos]
+		if res.ID != c.ID {
+			id = jsonx.Quote(res.ID)
+		}
+		part, more, ws := encodeResult(res, id, p, pointer)
 		parts, followUp, warnings = append(parts, part), append(followUp, more...), append(warnings, ws...)
 	}
 	out = append(out, content("user", parts))
@@ -133,7 +130,7 @@ func (t *echo) echoPart(i int, part jsonx.Value, answered map[int]codecs.ToolRes
 	if !part.Get(key).Defined() {
 		key = snake(key)
 	}
-	_, has := answered[pos]
+	result, has := answered[pos]
 	switch {
 	case pos < 0 && t.malformed && alone: // the turn alone goes back unchanged
 		return part.Raw(), nil, nil
@@ -145,11 +142,18 @@ func (t *echo) echoPart(i int, part jsonx.Value, answered map[int]codecs.ToolRes
 		return t.withoutCall(part, key, pointer, codecs.WarnCallDropped,
 			fmt.Sprintf("call %d (%s) has no result and left the echo", pos, t.calls[pos].Name))
 	}
+	raw := part.Raw()
+	var err error
+	if has && result.ID != t.calls[pos].ID {
+		if raw, err = jsonx.Set(raw, "/"+key+"/id", jsonx.Quote(result.ID)); err != nil {
+			return nil, nil, err
+		}
+	}
 	if p.UndecodableEcho != codecs.UndecodableEmpty || t.calls[pos].ArgumentsErr == "" {
-		return part.Raw(), nil, nil
+		return raw, nil, nil
 	}
 	t.emptied[pos] = true
-	raw, err := jsonx.Set(part.Raw(), "/"+key+"/args", []byte("{}"))
+	raw, err = jsonx.Set(raw, "/"+key+"/args", []byte("{}"))
 	return raw, []codecs.Warning{codecs.Warnf(codecs.WarnArgumentsEmptied, pointer+"/"+key+"/args",
 		"arguments of call %d (%s) do not decode; the echo carries {}", pos, t.calls[pos].Name)}, err
 }

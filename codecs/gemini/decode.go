@@ -97,6 +97,7 @@ type partReader struct {
 	request    bool // functionResponse parts are results
 	malformed  bool // the provider calls the calls of this turn malformed: they never run
 	calls      int
+	results    []string // where they stand
 	unfinished int
 	warnings   []codecs.Warning
 }
@@ -272,7 +273,8 @@ func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (c
 // and error are conventions for plain text; any other object is structured
 // content.
 func (rd *partReader) result(v jsonx.Value, pointer string) *codecs.ToolResult {
-	r := &codecs.ToolResult{Pos: -1, ID: token(v.Get("id")), Name: v.Get("name").Str(), Content: []codecs.Raw{}}
+	rd.results = append(rd.results, pointer)
+	r := &codecs.ToolResult{ID: token(v.Get("id")), Name: v.Get("name").Str(), Content: []codecs.Raw{}}
 	response := v.Get("response")
 	addText := func(s string) {
 		if s != "" {

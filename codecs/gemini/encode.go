@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // part encodes one part of a message built from parts; nil when the dialect has
@@ -139,62 +140,37 @@ type encoder struct {
 	system   [][]string // texts of each system message
 	warnings []codecs.Warning
 
-	model    []codecs.Raw      // parts of the model content that is being built
-	calls    []codecs.ToolCall // calls of the last model content
-	emptied  []bool            // of them, those that {} goes out for; nil for native ones
-	results  []codecs.ToolResult
-	pointers []string // where the results stand
+	model []codecs.Raw // parts of the model content that is being built
 }
 
 func (e *encoder) warn(code, pointer, format string, args ...any) {
 	e.warnings = append(e.warnings, codecs.Warnf(code, pointer, format, args...))
 }
 
-func (e *encoder) messages(messages []codecs.Message) error {
-	for i, m := range messages {
-		pointer := fmt.Sprintf("/messages/%d", i)
-		var err error
+func (e *encoder) messages(messages []wire.Message) error {
+	for _, m := range messages {
 		switch {
 		case m.Native != nil:
-			if err = e.flush(); err == nil {
-				e.native(m.Native)
-			}
+			e.flushModel()
+			e.contents = append(e.contents, m.Native...)
 		case m.Role == "system":
-			e.addSystem(m, pointer)
+			e.addSystem(m)
 		case m.Role == "assistant":
-			err = e.addModel(m, pointer)
+			e.addModel(m)
+		case m.Results():
+			e.addResults(m)
 		case m.Role == "user" || m.Role == "tool":
-			err = e.addUser(m, pointer)
+			e.addUser(m)
 		default:
-			err = fmt.Errorf("messages[%d]: role %q is none of system, user, assistant, tool", i, m.Role)
-		}
-		if err != nil {
-			return err
+			return fmt.Errorf("messages[%d]: role %q is none of system, user, assistant, tool", m.Index, m.Role)
 		}
 	}
-	return e.flush()
-}
-
-// native splices contents and remembers the calls of the last model turn.
-func (e *encoder) native(raws []codecs.Raw) {
-	for _, raw := range raws {
-		e.contents = append(e.contents, raw)
-		v := jsonx.Of(raw)
-		if v.Get("role").Str() != "model" {
-			continue
-		}
-		rd := partReader{}
-		e.calls, e.emptied = nil, nil // native calls go out as they are
-		for _, p := range rd.readAll(list(v.Get("parts")), "") {
-			if p.Kind == codecs.CallKind {
-				e.calls = append(e.calls, *p.Call)
-			}
-		}
-	}
+	e.flushModel()
+	return nil
 }
 
 // addSystem collects the texts of a system message.
-func (e *encoder) addSystem(m codecs.Message, pointer string) {
+func (e *encoder) addSystem(m wire.Message) {
 	var texts []string
 	for j, p := range m.Parts {
 		switch p.Kind {
@@ -202,10 +178,10 @@ func (e *encoder) addSystem(m codecs.Message, pointer string) {
 			texts = append(texts, p.Text)
 		case codecs.MediaKind:
 			line := mediaItem(p.Media).Placeholder()
-			e.warn(codecs.WarnMediaPlaceholder, fmt.Sprintf("%s/parts/%d", pointer, j), "%s: systemInstruction takes only text", line)
+			e.warn(codecs.WarnMediaPlaceholder, m.Part(j), "%s: systemInstruction takes only text", line)
 			texts = append(texts, line)
 		default:
-			e.warn(codecs.WarnLossy, fmt.Sprintf("%s/parts/%d", pointer, j), "systemInstruction takes no %s part", p.Kind)
+			e.warn(codecs.WarnLossy, m.Part(j), "systemInstruction takes no %s part", p.Kind)
 		}
 	}
 	if len(texts) == 0 {
@@ -238,21 +214,13 @@ func textPart(s string) codecs.Raw { return (&jsonx.Fields{}).Str("text", s).Raw
 
 // addModel adds an assistant message. A message with calls joins the assistant
 // message right before it: a call turn has to follow a user turn.
-func (e *encoder) addModel(m codecs.Message, pointer string) error {
-	if err := e.flushResults(); err != nil {
-		return err
-	}
-	hasCall := slices.ContainsFunc(m.Parts, func(p codecs.Part) bool { return p.Kind == codecs.CallKind })
-	if !hasCall {
+func (e *encoder) addModel(m wire.Message) {
+	if !slices.ContainsFunc(m.Parts, func(p codecs.Part) bool { return p.Kind == codecs.CallKind }) {
 		e.flushModel()
-	}
-	if len(e.model) == 0 {
-		e.calls, e.emptied = nil, nil
 	}
 	var parts []codecs.Raw
 	signed := false
 	for j, p := range m.Parts {
-		at := fmt.Sprintf("%s/parts/%d", pointer, j)
 		if p.Kind == codecs.CallKind && p.Call != nil {
 			call := *p.Call
 			if !signed && e.profile.ReasoningEcho == codecs.EchoRequired && signatureOf(call) == "" {
@@ -260,50 +228,30 @@ func (e *encoder) addModel(m codecs.Message, pointer string) error {
 				p.Call = &call
 			}
 			signed = true
-			call.Pos = len(e.calls)
-			e.calls = append(e.calls, call)
-			e.emptied = append(e.emptied, undecodable(call))
 		}
-		if raw := e.part(p, true, at); raw != nil {
+		if raw := e.part(p, true, m.Part(j)); raw != nil {
 			parts = append(parts, raw)
 		}
 	}
 	if len(parts) == 0 {
-		e.warn(codecs.WarnLossy, pointer, "an assistant message without content is left out: a content needs parts")
+		e.warn(codecs.WarnLossy, m.At(), "an assistant message without content is left out: a content needs parts")
 	}
 	e.model = append(e.model, parts...)
-	return nil
 }
 
-func (e *encoder) addUser(m codecs.Message, pointer string) error {
+func (e *encoder) addUser(m wire.Message) {
 	e.flushModel()
-	var rest []codecs.Raw
-	found := false
+	var parts []codecs.Raw
 	for j, p := range m.Parts {
-		at := fmt.Sprintf("%s/parts/%d", pointer, j)
-		if p.Kind == codecs.ResultKind && p.Result != nil {
-			e.results, e.pointers = append(e.results, *p.Result), append(e.pointers, at)
-			found = true
-			continue
-		}
-		if raw := e.part(p, false, at); raw != nil {
-			rest = append(rest, raw)
+		if raw := e.part(p, false, m.Part(j)); raw != nil {
+			parts = append(parts, raw)
 		}
 	}
-	if len(rest) > 0 {
-		if err := e.flushResults(); err != nil {
-			return err
-		}
-		e.contents = append(e.contents, content("user", rest))
-	} else if !found {
-		e.warn(codecs.WarnLossy, pointer, "a %s message without content is left out: a content needs parts", m.Role)
+	if len(parts) == 0 {
+		e.warn(codecs.WarnLossy, m.At(), "a %s message without content is left out: a content needs parts", m.Role)
+		return
 	}
-	return nil
-}
-
-func (e *encoder) flush() error {
-	e.flushModel()
-	return e.flushResults()
+	e.contents = append(e.contents, content("user", parts))
 }
 
 func (e *encoder) flushModel() {

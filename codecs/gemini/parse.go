@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // ParseRequest decodes the body of generateContent in either spelling. The model
@@ -15,7 +16,7 @@ import (
 // those of generationConfig and toolConfig, are in Extra.
 //
 // A result has the ordinal of the call that it answers, in the model content
-// before it: by id, else by name and order; -1 when neither tells.
+// before it; none when nothing tells.
 func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
 	root, err := codecs.ParseBody(codecs.Gemini, in.Body)
 	if err != nil {
@@ -41,14 +42,14 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 	if !contents.IsArray() && !contents.IsObject() {
 		return codecs.Request{}, nil, decodeError("/contents", errors.New("contents is not specified: want a list of contents"))
 	}
-	var calls []codecs.ToolCall
 	for i, v := range list(contents) {
-		m, err := readContent(rd, v, fmt.Sprintf("/contents/%d", i), &calls)
+		m, err := readContent(rd, v, fmt.Sprintf("/contents/%d", i))
 		if err != nil {
 			return codecs.Request{}, nil, err
 		}
 		req.Messages = append(req.Messages, m)
 	}
+	rd.warnings = append(rd.warnings, wire.Pair(req.Messages, rd.results, false)...)
 	if err := parseTools(&req, root.Get("tools")); err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -73,9 +74,8 @@ func systemParts(rd *partReader, parts []jsonx.Value) []codecs.Part {
 	return rd.readAll(parts, "/systemInstruction/parts")
 }
 
-// readContent reads one content. calls holds those of the last model content,
-// for the results that answer them.
-func readContent(rd *partReader, v jsonx.Value, pointer string, calls *[]codecs.ToolCall) (codecs.Message, error) {
+// readContent reads one content.
+func readContent(rd *partReader, v jsonx.Value, pointer string) (codecs.Message, error) {
 	var m codecs.Message
 	if v.Kind() == jsonx.String {
 		return codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: v.Str()}}}, nil
@@ -96,71 +96,18 @@ func readContent(rd *partReader, v jsonx.Value, pointer string, calls *[]codecs.
 	rd.calls = 0
 	m.Parts = rd.readAll(list(v.Get("parts")), pointer+"/parts")
 	if m.Role == "assistant" {
-		*calls = nil
-		for _, p := range m.Parts {
-			if p.Kind == codecs.CallKind {
-				*calls = append(*calls, *p.Call)
-			}
-		}
 		return m, nil
 	}
 	results := 0
-	var open *openCalls
 	for _, p := range m.Parts {
 		if p.Kind == codecs.ResultKind {
-			if results++; open == nil {
-				open = newOpenCalls(*calls)
-			}
-			p.Result.Pos = open.answer(*p.Result)
+			results++
 		}
 	}
 	if results > 0 && results == len(m.Parts) {
 		m.Role = "tool"
 	}
 	return m, nil
-}
-
-// openCalls holds the calls of a turn that no result has answered yet.
-type openCalls struct {
-	byID, byName, nameOnly map[string][]int // nameOnly: calls without an id
-	taken                  map[int]bool
-}
-
-func newOpenCalls(calls []codecs.ToolCall) *openCalls {
-	o := &openCalls{byID: map[string][]int{}, byName: map[string][]int{}, nameOnly: map[string][]int{}, taken: map[int]bool{}}
-	for _, c := range calls {
-		o.byName[c.Name] = append(o.byName[c.Name], c.Pos)
-		if c.ID == "" {
-			o.nameOnly[c.Name] = append(o.nameOnly[c.Name], c.Pos)
-		} else {
-			o.byID[c.ID] = append(o.byID[c.ID], c.Pos)
-		}
-	}
-	return o
-}
-
-// answer finds and takes the call that a result answers: by id, else the first
-// open one of its name, where not both have ids.
-func (o *openCalls) answer(r codecs.ToolResult) int {
-	if r.ID == "" {
-		return o.take(o.byName, r.Name)
-	}
-	if pos := o.take(o.byID, r.ID); pos >= 0 {
-		return pos
-	}
-	return o.take(o.nameOnly, r.Name)
-}
-
-func (o *openCalls) take(from map[string][]int, key string) int {
-	for len(from[key]) > 0 {
-		pos := from[key][0]
-		from[key] = from[key][1:]
-		if !o.taken[pos] {
-			o.taken[pos] = true
-			return pos
-		}
-	}
-	return -1
 }
 
 // parseTools reads the tool list: declarations become tools, every other member

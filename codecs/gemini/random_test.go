@@ -139,7 +139,7 @@ func TestRequestParsesBack(t *testing.T) {
 		var results []codecs.Part
 		for _, p := range in.Messages[2].Parts {
 			if c := p.Call; c != nil {
-				results = append(results, codecs.Part{Kind: codecs.ResultKind, Result: &codecs.ToolResult{Pos: c.Pos, ID: c.ID, Name: c.Name, Content: []codecs.Raw{codecs.TextBlock("r" + w.word())}}})
+				results = append(results, codecs.Part{Kind: codecs.ResultKind, Result: &codecs.ToolResult{Pos: &c.Pos, ID: c.ID, Name: c.Name, Content: []codecs.Raw{codecs.TextBlock("r" + w.word())}}})
 			}
 		}
 		if results != nil {

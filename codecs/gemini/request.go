@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Request encodes the body of generateContent. The model and the stream flag
@@ -23,8 +24,12 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if p.NoServerTool && len(req.ServerTools) > 0 {
 		return nil, nil, errors.New("server_tools: this engine has no server tools; leave them out or use another engine")
 	}
-	e := &encoder{profile: p}
-	if err := e.messages(req.Messages); err != nil {
+	messages, warnings, err := c.history(p).Messages(req.Messages)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := &encoder{profile: p, warnings: warnings}
+	if err := e.messages(messages); err != nil {
 		return nil, nil, err
 	}
 	var body jsonx.Fields
@@ -112,4 +117,23 @@ func merged(a, b jsonx.Value) codecs.Raw {
 		f.Set(key, merged(a.Get(key), m.Value))
 	}
 	return f.Raw()
+}
+
+// callIDs are the ids of this wire: one only where the call came with one.
+func callIDs(p codecs.Profile) wire.IDs {
+	return wire.IDs{Prefix: "call_", Rule: p.IDRule}
+}
+
+func (c Codec) history(p codecs.Profile) wire.History {
+	return wire.History{
+		IDs:     callIDs(p),
+		ByOrder: true,
+		Emptied: undecodable,
+		Joins:   true,
+		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
+			body := (&jsonx.Fields{}).Set("contents", jsonx.List(list...)).Raw()
+			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
+			return req.Messages, err
+		},
+	}
 }

@@ -1,13 +1,12 @@
 package gemini
 
 import (
-	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // mediaItem is a prompt's media as an item, for its placeholder.
@@ -63,63 +62,22 @@ func fetchable(uri string) bool {
 	return found && (scheme == "https" || scheme == "http" || scheme == "gs")
 }
 
-// flushResults writes the results that wait, as one content in call order.
-func (e *encoder) flushResults() error {
-	if len(e.results) == 0 {
-		return nil
-	}
-	type entry struct {
-		result  codecs.ToolResult
-		id      codecs.Raw
-		pointer string
-	}
-	// PairResults finds the call of a result by id, name or order. Results of a
-	// conversation that does not add up stay as they are.
-	paired, err := codecs.PairResults(e.calls, e.results)
-	if err != nil {
-		paired = e.results
-	}
-	idless, names := map[int]bool{}, map[string]string{}
-	for _, c := range e.calls {
-		idless[c.Pos] = c.ID == ""
-		names[c.ID] = c.Name
-	}
-	entries := make([]entry, len(paired))
-	for i, r := range paired {
-		id := e.results[i].ID
-		if err == nil && idless[r.Pos] {
-			id = "" // an id that the call does not have is not sent
-		} else if err != nil && r.Name == "" && r.ID != "" {
-			r.Name = names[r.ID]
-		}
-		if r.Name == "" {
-			return fmt.Errorf("%s: the result names no tool and answers no call of the turn before; set its name", e.pointers[i])
-		}
-		for _, c := range e.calls {
-			answers := err == nil && c.Pos == r.Pos || err != nil && r.ID != "" && c.ID == r.ID
-			if answers && c.Pos < len(e.emptied) && e.emptied[c.Pos] {
-				r = codecs.RefusedArguments(c, r)
-			}
-		}
-		entries[i] = entry{result: r, pointer: e.pointers[i]}
-		if id != "" {
-			entries[i].id = jsonx.Quote(id)
-		}
-	}
-	if err == nil {
-		sort.SliceStable(entries, func(a, b int) bool { return entries[a].result.Pos < entries[b].result.Pos })
-	}
+// addResults writes a message of results as one content.
+func (e *encoder) addResults(m wire.Message) {
+	e.flushModel()
 	var parts, followUp []codecs.Raw
-	for _, en := range entries {
-		part, more, ws := encodeResult(en.result, en.id, e.profile, en.pointer)
+	for j, p := range m.Parts {
+		var id codecs.Raw
+		if p.Result.ID != "" {
+			id = jsonx.Quote(p.Result.ID)
+		}
+		part, more, ws := encodeResult(*p.Result, id, e.profile, m.Part(j))
 		parts, followUp, e.warnings = append(parts, part), append(followUp, more...), append(e.warnings, ws...)
 	}
 	e.contents = append(e.contents, content("user", parts))
 	if len(followUp) > 0 {
 		e.contents = append(e.contents, content("user", followUp))
 	}
-	e.results, e.pointers = nil, nil
-	return nil
 }
 
 // resultImages are the image types that a function response takes. GIF is not

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Continue echoes the model's own text, tags included, and adds one message
@@ -21,7 +22,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 		msgs, warnings, err := chat.Continue(r, results, p)
 		return msgs, warnings, own(err)
 	}
-	byPos, err := codecs.ResultsByPos(r.Calls(), results)
+	byPos, _, err := wire.IDs{None: true}.Answers(r.Calls(), results, r.Body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("hermes: %w", err)
 	}
@@ -52,7 +53,6 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 			continue
 		}
 		if result, ok := byPos[part.Call.Pos]; ok {
-			result.Name = part.Call.Name
 			answers = append(answers, result)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // block writes a call as the model does. Arguments that did not decode go in as
@@ -29,37 +30,36 @@ type encoder struct {
 	p        codecs.Profile
 	out      []codecs.Message
 	warnings []codecs.Warning
-	calls    []codecs.ToolCall // of the last assistant turn
 }
 
-func (e *encoder) message(m codecs.Message) error {
+func (e *encoder) message(m wire.Message) error {
 	if m.Native != nil {
-		e.out = append(e.out, m)
+		e.out = append(e.out, m.Message)
 		return nil
 	}
 	if m.Role == "assistant" {
 		text, rest, warnings := assemble(m.Parts, false, e.p)
 		e.warnings = append(e.warnings, warnings...)
-		e.calls = codecs.Reply{Parts: m.Parts}.Calls()
 		if text != "" {
 			rest = append([]codecs.Part{{Kind: codecs.Text, Text: text}}, rest...)
 		}
 		e.out = append(e.out, codecs.Message{Role: m.Role, Parts: rest})
 		return nil
 	}
-	results, rest := codecs.TurnResults(m.Parts, e.calls)
-	if len(results) > 0 {
-		msgs, warnings, err := resultMessages(results, e.p, "")
+	if m.Results() {
+		var results []codecs.ToolResult
+		for _, part := range m.Parts {
+			results = append(results, *part.Result)
+		}
+		msgs, warnings, err := resultMessages(results, e.p, m.At())
 		if err != nil {
 			return err
 		}
 		e.warnings = append(e.warnings, warnings...)
 		e.out = append(e.out, codecs.Message{Role: "tool", Native: msgs})
-		if len(rest) == 0 {
-			return nil
-		}
+		return nil
 	}
-	e.out = append(e.out, codecs.Message{Role: m.Role, Parts: rest})
+	e.out = append(e.out, m.Message)
 	return nil
 }
 

@@ -2,11 +2,13 @@ package hermes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/tags"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // liftTools takes the tools out of a system text. A prompt of this package goes
@@ -65,9 +67,8 @@ func toolList(text string) (list codecs.Raw, size int, ok bool) {
 // ParseRequest decodes a chat completions body and lifts what stands in its
 // texts: tools out of the <tools> block of a system message, thinking and calls
 // out of assistant messages, results out of <tool_response> blocks in tool
-// messages and in user messages after a turn with calls. A result answers the
-// first open call of its name; one without a name, the next open call. Native
-// tools, calls and results stay as they are.
+// messages and in user messages after a turn with calls. Native tools, calls and results
+// stay as they are.
 func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
 	req, warnings, err := chat.ParseRequest(in, transport(p))
 	if err != nil {
@@ -77,15 +78,27 @@ func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []cod
 	if err != nil {
 		return codecs.Request{}, nil, own(err)
 	}
+	// What it says of results is said anew below, when the calls are known.
+	warnings = slices.DeleteFunc(warnings, func(w codecs.Warning) bool { return w.Code == codecs.WarnRequestForm })
 	d := decoder{p: p, warnings: warnings, tools: req.Tools}
+	var results []string
 	for i, m := range req.Messages {
 		if m.Role == "assistant" && nativeCalls(codecs.Reply{Parts: m.Parts}) && i < len(native.Messages) {
-			d.open = openCalls{}
+			d.called = false
 			d.out = append(d.out, native.Messages[i])
 			continue
 		}
-		d.message(m, fmt.Sprintf("/messages/%d/content", i))
+		at, before := fmt.Sprintf("/messages/%d/content", i), len(d.out)
+		d.message(m, at)
+		for _, m := range d.out[before:] {
+			for _, part := range m.Parts {
+				if part.Kind == codecs.ResultKind {
+					results = append(results, at)
+				}
+			}
+		}
 	}
+	d.warnings = append(d.warnings, wire.Pair(d.out, results, false)...)
 	req.Messages, req.Tools = d.out, d.tools
 	return req, d.warnings, nil
 }
@@ -94,7 +107,7 @@ type decoder struct {
 	p        codecs.Profile
 	out      []codecs.Message
 	tools    []codecs.Tool
-	open     openCalls // of the last assistant turn
+	called   bool // the last assistant turn has calls in its text
 	warnings []codecs.Warning
 }
 
@@ -107,7 +120,7 @@ func (d *decoder) message(m codecs.Message, at string) {
 		t := lift(m.Text(), at, false, d.p)
 		d.warnings = append(d.warnings, t.warnings...)
 		m.Parts = splice(m.Parts, t)
-		d.open = newOpenCalls(codecs.Reply{Parts: m.Parts}.Calls())
+		d.called = t.calls > 0
 	case "tool":
 		var parts []codecs.Part
 		for _, part := range m.Parts {
@@ -128,7 +141,7 @@ func (d *decoder) message(m codecs.Message, at string) {
 
 // user lifts results out of a user message, where a turn with calls is open.
 func (d *decoder) user(m *codecs.Message) {
-	if len(d.open.calls) == 0 {
+	if !d.called {
 		return
 	}
 	var parts []codecs.Part
@@ -192,7 +205,7 @@ func (d *decoder) responses(text string) (parts []codecs.Part, found bool) {
 // response reads one block: {"name","content"}, or the bare content, as
 // templates of the Qwen family write it.
 func (d *decoder) response(s tags.Span) codecs.ToolResult {
-	r := codecs.ToolResult{Pos: -1, Content: []codecs.Raw{}}
+	r := codecs.ToolResult{Content: []codecs.Raw{}}
 	body := strings.TrimSpace(s.Body)
 	text := body
 	if v, err := jsonx.Parse([]byte(body)); s.Value && err == nil && v.Get("content").Exists() {
@@ -205,52 +218,5 @@ func (d *decoder) response(s tags.Span) codecs.ToolResult {
 	if text != "" {
 		r.Content = append(r.Content, codecs.TextBlock(text))
 	}
-	r.Pos = d.open.take(r.Name)
 	return r
-}
-
-// openCalls hands out the calls of a turn to their results, in order.
-type openCalls struct {
-	calls  []codecs.ToolCall
-	taken  []bool
-	next   int              // no open call stands before it
-	byName map[string][]int // indexes, in order
-}
-
-func newOpenCalls(calls []codecs.ToolCall) openCalls {
-	o := openCalls{calls: calls, taken: make([]bool, len(calls)), byName: map[string][]int{}}
-	for i, c := range calls {
-		o.byName[c.Name] = append(o.byName[c.Name], i)
-	}
-	return o
-}
-
-// take returns the ordinal of the first open call of a name, of any for "", and
-// -1 when there is none.
-func (o *openCalls) take(name string) int {
-	at := -1
-	if name == "" {
-		for o.next < len(o.calls) && o.taken[o.next] {
-			o.next++
-		}
-		if o.next < len(o.calls) {
-			at = o.next
-		}
-	} else {
-		queue := o.byName[name]
-		for len(queue) > 0 && o.taken[queue[0]] {
-			queue = queue[1:]
-		}
-		if len(queue) > 0 {
-			at, queue = queue[0], queue[1:]
-		}
-		if o.byName != nil {
-			o.byName[name] = queue
-		}
-	}
-	if at < 0 {
-		return -1
-	}
-	o.taken[at] = true
-	return o.calls[at].Pos
 }

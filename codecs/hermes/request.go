@@ -1,14 +1,18 @@
 package hermes
 
 import (
+	"fmt"
+
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Request encodes a chat completions body without a tools field: the tool
 // prompt is a system message in front of the conversation. Calls and results of
 // the history go out as text blocks. The wire has no tool choice: none leaves
 // the tool prompt out, see codecs.GateChoice.
-func (Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	if err := codecs.CheckServerTools(codecs.Hermes, req.ServerTools, false); err != nil {
 		return nil, nil, err
 	}
@@ -26,7 +30,12 @@ func (Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs
 		}
 		enc.out = append(enc.out, codecs.Message{Role: "system", Parts: []codecs.Part{{Kind: codecs.Text, Text: text}}})
 	}
-	for _, m := range codecs.MergeResults(req.Messages) {
+	messages, more, err := c.history(p).Messages(req.Messages)
+	if err != nil {
+		return nil, nil, fmt.Errorf("hermes: %w", err)
+	}
+	enc.warnings = append(enc.warnings, more...)
+	for _, m := range messages {
 		if err := enc.message(m); err != nil {
 			return nil, nil, err
 		}
@@ -35,4 +44,17 @@ func (Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs
 	out.Messages, out.Tools, out.ServerTools, out.Choice, out.Parallel = enc.out, nil, nil, codecs.Choice{}, nil
 	body, w, err := chat.Request(out, transport(p))
 	return body, append(enc.warnings, w...), own(err)
+}
+
+// history pairs by name and order: the wire has no ids.
+func (c Codec) history(p codecs.Profile) wire.History {
+	return wire.History{
+		IDs:     wire.IDs{None: true},
+		ByOrder: true,
+		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
+			body := (&jsonx.Fields{}).Set("messages", jsonx.List(list...)).Raw()
+			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
+			return req.Messages, err
+		},
+	}
 }

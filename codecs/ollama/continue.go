@@ -27,11 +27,11 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	if !msg.IsObject() {
 		return nil, nil, &codecs.DecodeError{Dialect: codecs.Ollama, Pointer: "/message", Offset: -1, Err: errNoMessage}
 	}
-	byPos, err := codecs.ResultsByPos(r.Calls(), results)
+	byPos, warnings, err := callIDs(p).Answers(r.Calls(), results, r.Body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("ollama: %w", err)
 	}
-	e := echo{byPos: byPos}
+	e := echo{byPos: byPos, warnings: warnings}
 	calls := e.calls(msg.Get("tool_calls"))
 	keys := p.EchoKeys
 	if keys == nil {
@@ -53,8 +53,8 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 		}
 	}
 	out := []codecs.Raw{f.Raw()}
-	msgs, warnings := resultMessages(e.answers, p, "/message/tool_calls")
-	return append(out, msgs...), append(e.warnings, warnings...), nil
+	msgs, more := resultMessages(e.answers, p, "/message/tool_calls")
+	return append(out, msgs...), append(e.warnings, more...), nil
 }
 
 // echo picks the calls that go back and the results that answer them.
@@ -70,7 +70,6 @@ func (e *echo) warn(code, at, format string, args ...any) {
 
 func (e *echo) calls(list jsonx.Value) []codecs.Raw {
 	var out []codecs.Raw
-	ids := map[string]bool{}
 	pos := -1
 	for i, v := range list.Items() {
 		at := fmt.Sprintf("/message/tool_calls/%d", i)
@@ -84,16 +83,10 @@ func (e *echo) calls(list jsonx.Value) []codecs.Raw {
 			e.warn(codecs.WarnCallDropped, at, "call %d of %s has no result and leaves the echo", pos, call.Name)
 			continue
 		}
-		id := call.ID
 		var f jsonx.Fields
-		if id == "" && result.ID != "" {
-			id = result.ID
-			f.Str("id", id)
+		if answered && result.ID != call.ID {
+			f.Str("id", result.ID)
 		}
-		if id != "" && ids[id] {
-			e.warn(codecs.WarnIDRepeated, at, "id %q stands for two calls of this turn", id)
-		}
-		ids[id] = true
 		args := v.Path("function", "arguments")
 		keep := args.IsObject() || !args.Defined()
 		raw := v.Raw()
@@ -115,7 +108,6 @@ func (e *echo) calls(list jsonx.Value) []codecs.Raw {
 		}
 		out = append(out, raw)
 		if answered {
-			result.ID, result.Name = id, call.Name
 			e.answers = append(e.answers, result)
 		}
 	}

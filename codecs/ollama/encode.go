@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // encoder turns neutral messages into wire messages.
@@ -12,14 +13,14 @@ type encoder struct {
 	p        codecs.Profile
 	out      []codecs.Raw
 	warnings []codecs.Warning
-	calls    []codecs.ToolCall // of the last assistant turn, for the names of results
 }
 
 func (e *encoder) warn(code, at, format string, args ...any) {
 	e.warnings = append(e.warnings, codecs.Warnf(code, at, format, args...))
 }
 
-func (e *encoder) message(m codecs.Message, at string) {
+func (e *encoder) message(m wire.Message) {
+	at := m.At()
 	if m.Native != nil {
 		e.out = append(e.out, m.Native...)
 		return
@@ -31,45 +32,21 @@ func (e *encoder) message(m codecs.Message, at string) {
 		}
 		e.warnings = append(e.warnings, warnings...)
 		e.out = append(e.out, raw)
-		e.calls = nil
-		for _, part := range m.Parts {
-			if part.Kind == codecs.CallKind && part.Call != nil {
-				e.calls = append(e.calls, *part.Call)
-			}
-		}
 		return
 	}
-	results, rest := codecs.TurnResults(m.Parts, e.calls)
-	e.showEmptied(results)
-	if len(results) > 0 {
+	if m.Results() {
+		var results []codecs.ToolResult
+		for _, part := range m.Parts {
+			results = append(results, *part.Result)
+		}
 		msgs, warnings := resultMessages(results, e.p, at)
 		e.out, e.warnings = append(e.out, msgs...), append(e.warnings, warnings...)
-		if len(rest) == 0 {
-			return
-		}
-		if m.Role == "tool" {
-			m.Role = "user"
-		}
+		return
 	}
-	e.out = append(e.out, e.prompt(m.Role, rest, at))
-}
-
-// showEmptied lets the results of calls whose arguments go out as {} show what
-// they were.
-func (e *encoder) showEmptied(results []codecs.ToolResult) {
-	calls := append([]codecs.ToolCall(nil), e.calls...)
-	for i := range calls {
-		calls[i].Pos = i
+	if m.Role == "tool" { // a tool message holds results only
+		m.Role = "user"
 	}
-	paired, err := codecs.PairResults(calls, results)
-	for i, r := range results {
-		for _, c := range calls {
-			answers := err == nil && paired[i].Pos == c.Pos || err != nil && r.ID != "" && r.ID == c.ID
-			if answers && c.Arguments == nil && c.ArgumentsText != "" {
-				results[i] = codecs.RefusedArguments(c, r)
-			}
-		}
-	}
+	e.out = append(e.out, e.prompt(m.Role, m.Parts, at))
 }
 
 // prompt builds a system, user or plain tool message. Content is one string:

@@ -7,12 +7,13 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // ParseRequest decodes a chat request. The stream flag is true when the body
 // does not say otherwise, as on the server. Options other than num_predict and
-// unknown keys come back in Extra. A result answers the first open call of the
-// turn before it that has its id, or its name.
+// unknown keys come back in Extra. A result has the ordinal of the call that it
+// answers.
 func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
 	root, err := codecs.ParseBody(codecs.Ollama, in.Body)
 	if err != nil {
@@ -38,6 +39,7 @@ func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []cod
 		d.message(m, at)
 	}
 	req.Messages = d.out
+	d.warnings = append(d.warnings, wire.Pair(req.Messages, d.results, false)...)
 	var extra []jsonx.Member
 	for _, m := range root.Members() {
 		switch m.Key {
@@ -70,8 +72,7 @@ type decoder struct {
 	p        codecs.Profile
 	out      []codecs.Message
 	warnings []codecs.Warning
-	calls    []codecs.ToolCall // of the last assistant turn
-	answered map[int]bool      // ordinals of those that have a result
+	results  []string // where they stand
 }
 
 // options takes the token limit out; nil when nothing else is left. Limits
@@ -105,11 +106,11 @@ func (d *decoder) message(v jsonx.Value, at string) {
 				d.warn(fmt.Sprintf("%s/tool_calls/%d/function/arguments", at, i), fmt.Errorf("arguments are %s and no object; the server refuses that", a.Kind()))
 			}
 		}
-		d.calls, d.answered = codecs.Reply{Parts: m.parts}.Calls(), map[int]bool{}
 		d.out = append(d.out, codecs.Message{Role: role, Parts: m.parts})
 		return
 	case "tool":
 		r := d.result(v)
+		d.results = append(d.results, at)
 		d.out = append(d.out, codecs.Message{Role: role, Parts: []codecs.Part{{Kind: codecs.ResultKind, Result: &r}}})
 		return
 	case "developer":
@@ -132,7 +133,7 @@ func (d *decoder) warn(at string, err error) {
 }
 
 func (d *decoder) result(v jsonx.Value) codecs.ToolResult {
-	r := codecs.ToolResult{Pos: -1, ID: v.Get("tool_call_id").Str(), Name: v.Get("tool_name").Str(), Content: []codecs.Raw{}}
+	r := codecs.ToolResult{ID: v.Get("tool_call_id").Str(), Name: v.Get("tool_name").Str(), Content: []codecs.Raw{}}
 	if r.Name == "" {
 		r.Name = v.Get("name").Str()
 	}
@@ -143,25 +144,5 @@ func (d *decoder) result(v jsonx.Value) codecs.ToolResult {
 		var f jsonx.Fields
 		r.Content = append(r.Content, f.Str("type", "image").Str("data", part.Media.Data).Str("mimeType", part.Media.MIME).Raw())
 	}
-	at := d.find(func(c codecs.ToolCall) bool { return r.ID != "" && c.ID == r.ID })
-	if at < 0 {
-		at = d.find(func(c codecs.ToolCall) bool {
-			return r.Name != "" && c.Name == r.Name && (r.ID == "" || c.ID == "")
-		})
-	}
-	if at >= 0 {
-		r.Pos = d.calls[at].Pos
-		d.answered[r.Pos] = true
-	}
 	return r
-}
-
-// find returns the first call without a result that fits.
-func (d *decoder) find(fits func(codecs.ToolCall) bool) int {
-	for i, c := range d.calls {
-		if !d.answered[c.Pos] && fits(c) {
-			return i
-		}
-	}
-	return -1
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Request encodes {"model","messages","tools"?,"stream","options"?}. stream is
@@ -26,9 +27,13 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if req.Parallel != nil && len(req.Tools) > 0 {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: this wire has no such knob"))
 	}
-	enc := encoder{p: p, warnings: warnings}
-	for i, m := range codecs.MergeResults(req.Messages) {
-		enc.message(m, fmt.Sprintf("/messages/%d", i))
+	messages, more, err := c.history(p).Messages(req.Messages)
+	if err != nil {
+		return nil, nil, fmt.Errorf("ollama: %w", err)
+	}
+	enc := encoder{p: p, warnings: append(warnings, more...)}
+	for _, m := range messages {
+		enc.message(m)
 	}
 	var f jsonx.Fields
 	f.Str("model", req.Model).Set("messages", jsonx.List(enc.out...))
@@ -72,3 +77,22 @@ const (
 	history     purpose = iota // a turn inside a request
 	renderReply                // the message of a reply
 )
+
+// callIDs are the ids of this wire: they are optional, and no server makes
+// anything of them but the template that a model has.
+func callIDs(p codecs.Profile) wire.IDs {
+	return wire.IDs{Adopt: true, Prefix: "call_", Rule: p.IDRule}
+}
+
+func (c Codec) history(p codecs.Profile) wire.History {
+	return wire.History{
+		IDs:     callIDs(p),
+		ByOrder: true,
+		Emptied: func(call codecs.ToolCall) bool { return call.Arguments == nil && call.ArgumentsText != "" },
+		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
+			body := (&jsonx.Fields{}).Set("messages", jsonx.List(list...)).Raw()
+			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
+			return req.Messages, err
+		},
+	}
+}

@@ -30,11 +30,13 @@ func (c Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Pr
 		return nil, nil, &codecs.DecodeError{Dialect: c.Dialect(), Pointer: "/choices", Offset: -1, Err: errNoChoices}
 	}
 	msg := choice.Get("message") // a choice that only says why it ended echoes as an empty turn
-	byPos, err := codecs.ResultsByPos(r.Calls(), results)
+	ids := callIDs(p)
+	ids.Need = msg.Get("tool_calls").Len() > 0 // a function_call has none
+	byPos, warnings, err := ids.Answers(r.Calls(), results, r.Body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("continue: %w", err)
 	}
-	e := echo{msg: msg, profile: p, seed: digest(string(r.Body)), results: byPos, calls: map[int]codecs.ToolCall{}}
+	e := echo{msg: msg, profile: p, results: byPos, calls: map[int]codecs.ToolCall{}, warnings: warnings}
 	for _, call := range r.Calls() {
 		e.calls[call.Pos] = call
 	}
@@ -51,7 +53,6 @@ func (c Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Pr
 type echo struct {
 	msg     jsonx.Value
 	profile codecs.Profile
-	seed    codecs.Raw // of made ids
 	results map[int]codecs.ToolResult
 	calls   map[int]codecs.ToolCall
 
@@ -72,7 +73,6 @@ func (e *echo) warn(code, pointer, format string, args ...any) {
 func (e *echo) readCalls() {
 	all := len(e.results) == 0
 	pos := 0
-	seen := map[string]bool{}
 	for i, item := range e.msg.Get("tool_calls").Items() {
 		if all {
 			e.kept = append(e.kept, item.Raw())
@@ -84,12 +84,6 @@ func (e *echo) readCalls() {
 		if !named(item) {
 			e.changed = e.changed || !all
 			continue
-		}
-		if id := callID(item); id != "" && !all {
-			if seen[id] {
-				e.warn(codecs.WarnIDRepeated, fmt.Sprintf("/tool_calls/%d/id", i), "the id %q stands for two calls", id)
-			}
-			seen[id] = true
 		}
 		if !all {
 			e.answer(item, pos, i)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // assistantFields encodes the parts of an assistant message, for a history
@@ -24,7 +25,6 @@ type assistantFields struct {
 	reasoning []string
 	details   []codecs.Raw
 	calls     []codecs.Raw
-	sent      []sentCall
 	images    []codecs.Raw
 	executed  []codecs.Raw
 	audio     codecs.Raw
@@ -110,18 +110,17 @@ func (a *assistantFields) left(i int, extra codecs.Raw, known ...string) {
 }
 
 func (a *assistantFields) call(i int, c codecs.ToolCall) {
-	came := c.ID
-	if c.ID == "" || (!a.reply && !sendableID(c.ID, a.profile)) {
-		seed := append(append(codecs.Raw(nil), a.seed...), c.ID+c.Name+c.ArgumentsText+string(c.Arguments)...)
-		c.ID = codecs.MadeID(seed, len(a.sent), "call_", a.profile.IDRule)
-		a.warn(codecs.WarnIDMade, i, "call %d has the id %q, which cannot go out; %s was made", len(a.sent), came, c.ID)
+	if c.ID == "" {
+		seed := append(append(codecs.Raw(nil), a.seed...), c.Name+c.ArgumentsText+string(c.Arguments)...)
+		c.ID = codecs.MadeID(seed, len(a.calls), "call_", a.profile.IDRule)
+		a.warn(codecs.WarnIDMade, i, "call %d came without an id; %s was made", len(a.calls), c.ID)
 	}
 	a.left(i, c.Extra, "extra_content")
-	args, emptied := c.ArgumentsText, false
+	args := c.ArgumentsText
 	switch {
 	case !a.reply && a.profile.UndecodableEcho == codecs.UndecodableEmpty && (c.Arguments == nil && args != "" || string(c.Arguments) == "{}"):
-		if emptied = c.Arguments == nil; emptied {
-			a.warn(codecs.WarnArgumentsEmptied, i, "the arguments of call %d do not decode (%s); they go out as {}", len(a.sent), c.ArgumentsErr)
+		if c.Arguments == nil {
+			a.warn(codecs.WarnArgumentsEmptied, i, "the arguments of call %d do not decode (%s); they go out as {}", len(a.calls), c.ArgumentsErr)
 		}
 		args = "{}"
 	case args == "" && !(a.reply && a.cut):
@@ -135,10 +134,9 @@ func (a *assistantFields) call(i int, c codecs.ToolCall) {
 	extra := jsonx.Of(c.Extra).Get("extra_content")
 	item.Set("extra_content", extra.Raw())
 	if c.Signature != "" && extra.Path("google", "thought_signature").Str() != c.Signature {
-		a.warn(codecs.WarnLossy, i, "the signature of call %d has no place in chat completions; it is left out", len(a.sent))
+		a.warn(codecs.WarnLossy, i, "the signature of call %d has no place in chat completions; it is left out", len(a.calls))
 	}
 	a.calls = append(a.calls, item.Raw())
-	a.sent = append(a.sent, sentCall{ToolCall: c, came: came, emptied: emptied})
 }
 
 // maxID is the length of a call id that OpenAI still takes. Histories from other
@@ -281,7 +279,6 @@ type writer struct {
 	profile  codecs.Profile
 	out      []codecs.Raw
 	follow   followUps // media of the results written last, not sent yet
-	turn     sentTurn
 	warnings []codecs.Warning
 }
 
@@ -296,7 +293,7 @@ func (w *writer) flush() {
 	}
 }
 
-func (w *writer) message(i int, m codecs.Message) error {
+func (w *writer) message(m wire.Message) error {
 	if m.Native != nil {
 		for j, n := range m.Native {
 			if err := jsonx.Check(n); err != nil {
@@ -304,9 +301,6 @@ func (w *writer) message(i int, m codecs.Message) error {
 			}
 			switch jsonx.Of(n).Get("role").Str() {
 			case "tool", "function":
-			case "assistant":
-				w.turn = newTurn(readAssistant(jsonx.Of(n), "", w.profile).parts)
-				fallthrough
 			default:
 				w.flush()
 			}
@@ -316,31 +310,24 @@ func (w *writer) message(i int, m codecs.Message) error {
 	}
 	if m.Role == "assistant" {
 		w.flush()
-		return w.assistant(i, m)
+		return w.assistant(m)
 	}
 	if m.Role != "system" && m.Role != "user" && m.Role != "tool" {
 		return fmt.Errorf("role %q is none of system, user, assistant, tool", m.Role)
 	}
-	rest := make([]codecs.Part, 0, len(m.Parts))
-	results := false
-	for j, part := range m.Parts {
-		if part.Kind == codecs.ResultKind && part.Result != nil {
-			results = true
-			w.result(*part.Result, fmt.Sprintf("/messages/%d/parts/%d", i, j))
-			continue
+	if m.Results() {
+		for j, part := range m.Parts {
+			w.result(*part.Result, m.Part(j))
 		}
-		rest = append(rest, part)
-	}
-	if results && len(rest) == 0 {
 		return nil
 	}
 	w.flush()
 	role := m.Role
 	if role == "tool" { // a tool message holds results only
 		role = "user"
-		w.warn(codecs.WarnLossy, fmt.Sprintf("/messages/%d", i), "what is no result of a tool message goes out in a user message")
+		w.warn(codecs.WarnLossy, m.At(), "what is no result of a tool message goes out in a user message")
 	}
-	content, err := w.content(i, rest, role)
+	content, err := w.content(m, role)
 	if err != nil {
 		return err
 	}
@@ -351,14 +338,14 @@ func (w *writer) message(i int, m codecs.Message) error {
 
 // content encodes the parts of a system or user message: one text as a string,
 // anything else as a list.
-func (w *writer) content(i int, parts []codecs.Part, role string) (codecs.Raw, error) {
-	if len(parts) == 0 {
+func (w *writer) content(m wire.Message, role string) (codecs.Raw, error) {
+	if len(m.Parts) == 0 {
 		return codecs.Raw(`""`), nil
 	}
 	var list []codecs.Raw
 	plain := true
-	for j, part := range parts {
-		ptr := fmt.Sprintf("/messages/%d/parts/%d", i, j)
+	for j, part := range m.Parts {
+		ptr := m.Part(j)
 		switch part.Kind {
 		case codecs.Text:
 			list = append(list, cachedText(part))
@@ -437,14 +424,12 @@ func chatPart(p codecs.Part) bool {
 }
 
 // assistant encodes an assistant message from its parts.
-func (w *writer) assistant(i int, m codecs.Message) error {
-	a := assistantFields{profile: w.profile, at: fmt.Sprintf("/messages/%d/parts", i)}
-	a.seed = digest(fmt.Sprint(i))
+func (w *writer) assistant(m wire.Message) error {
+	a := assistantFields{profile: w.profile, at: m.At() + "/parts"}
 	if err := a.read(m.Parts); err != nil {
 		return err
 	}
 	w.warnings = append(w.warnings, a.warnings...)
-	w.turn = turnOf(a.sent)
 	f := a.fields(false)
 	if w.profile.ReasoningEcho == codecs.EchoRequiredEvenEmpty && len(a.calls) > 0 {
 		if key := reasoningKey(w.profile); !f.Has(key) {

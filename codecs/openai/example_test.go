@@ -26,7 +26,7 @@ func Example() {
 	var results []codecs.ToolResult
 	for _, call := range reply.Calls() {
 		fmt.Println(call.Name, string(call.Arguments))
-		results = append(results, codecs.ToolResult{Pos: call.Pos, Content: []codecs.Raw{codecs.TextBlock("3.4 m")}})
+		results = append(results, call.Result(codecs.TextBlock("3.4 m")))
 	}
 	messages, warnings, err := codec.Continue(reply, results, profile)
 	for _, m := range messages {

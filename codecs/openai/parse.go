@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // ParseRequest decodes a chat completions body in all its legal forms: string
@@ -36,6 +37,7 @@ func (c Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []c
 	if err := r.fields(root); err != nil {
 		return codecs.Request{}, nil, err
 	}
+	r.warnings = append(r.warnings, wire.Pair(r.req.Messages, r.results, true)...)
 	return r.req, r.warnings, nil
 }
 
@@ -46,7 +48,7 @@ func requestFault(pointer string, err error) error {
 type requestReader struct {
 	profile  codecs.Profile
 	req      codecs.Request
-	turn     sentTurn
+	results  []string // where they stand
 	warnings []codecs.Warning
 }
 
@@ -159,7 +161,6 @@ func (r *requestReader) assistant(at string, m jsonx.Value) {
 	if t.refusal != "" {
 		t.parts = append([]codecs.Part{{Kind: codecs.Text, Text: t.refusal}}, t.parts...)
 	}
-	r.turn = newTurn(t.parts)
 	r.add(codecs.Message{Role: "assistant", Parts: t.parts})
 	known := append([]string{"role", "content", "refusal", "tool_calls", "function_call", "images", "executed_tools", "audio", detailsKey}, reasoningKeys...)
 	r.unread(at, m, append(known, r.profile.ReasoningFields...)...)
@@ -168,14 +169,8 @@ func (r *requestReader) assistant(at string, m jsonx.Value) {
 // result reads a tool message, or a legacy function message, which names its
 // call by the function.
 func (r *requestReader) result(at string, m jsonx.Value) {
-	res := codecs.ToolResult{Pos: -1, ID: scalar(m.Get("tool_call_id")), Name: m.Get("name").Str()}
-	by, key := r.turn.byID, res.ID
-	if m.Get("role").Str() == "function" {
-		by, key = r.turn.byName, res.Name
-	}
-	if call := r.turn.take(by, key); call != nil {
-		res.Pos, res.Name = call.Pos, call.Name
-	}
+	res := codecs.ToolResult{ID: scalar(m.Get("tool_call_id")), Name: m.Get("name").Str()}
+	r.results = append(r.results, at)
 	switch content := m.Get("content"); content.Kind() {
 	case jsonx.String:
 		res.Content = []codecs.Raw{codecs.TextBlock(content.Str())}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Request encodes a chat completions body. The limit goes out as
@@ -19,10 +20,14 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 			return nil, nil, fmt.Errorf("request: extra: want a JSON object")
 		}
 	}
-	w := writer{profile: p}
-	for i, m := range req.Messages {
-		if err := w.message(i, m); err != nil {
-			return nil, nil, fmt.Errorf("request: messages[%d]: %w", i, err)
+	messages, warnings, err := c.history(p).Messages(req.Messages)
+	if err != nil {
+		return nil, nil, fmt.Errorf("request: %w", err)
+	}
+	w := writer{profile: p, warnings: warnings}
+	for _, m := range messages {
+		if err := w.message(m); err != nil {
+			return nil, nil, fmt.Errorf("request: messages[%d]: %w", m.Index, err)
 		}
 	}
 	w.flush()
@@ -81,4 +86,23 @@ func maxTokensKey(p codecs.Profile) string {
 		return p.MaxTokensKey
 	}
 	return "max_completion_tokens"
+}
+
+// callIDs are the ids of this wire. Histories from other wires have longer ones.
+func callIDs(p codecs.Profile) wire.IDs {
+	return wire.IDs{Adopt: true, Need: true, Prefix: "call_", Rule: p.IDRule, Fits: func(id string) bool { return sendableID(id, p) }}
+}
+
+func (c Codec) history(p codecs.Profile) wire.History {
+	return wire.History{
+		IDs: callIDs(p),
+		Emptied: func(call codecs.ToolCall) bool {
+			return p.UndecodableEcho == codecs.UndecodableEmpty && call.Arguments == nil && call.ArgumentsText != ""
+		},
+		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
+			body := (&jsonx.Fields{}).Set("messages", jsonx.List(list...)).Raw()
+			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
+			return req.Messages, err
+		},
+	}
 }

@@ -17,14 +17,9 @@ func (e *echo) answer(item jsonx.Value, pos, index int) {
 		e.warn(codecs.WarnCallDropped, ptr, "call %d of %s has no result and leaves the echo", pos, item.Path("function", "name").Str())
 		return
 	}
-	id := callID(item)
 	wireID := item.Get("id").Raw()
-	if id == "" {
-		if id = result.ID; id == "" {
-			id = codecs.MadeID(e.seed, pos, "call_", e.profile.IDRule)
-			e.warn(codecs.WarnIDMade, ptr+"/id", "call %d came without an id; %s was made for it and its result", pos, id)
-		}
-		wireID = jsonx.Quote(id)
+	if callID(item) != result.ID {
+		wireID = jsonx.Quote(result.ID)
 		item = jsonx.Of(replaced(item, "id", wireID))
 		e.changed = true
 	}
@@ -38,7 +33,7 @@ func (e *echo) answer(item jsonx.Value, pos, index int) {
 	e.kept = append(e.kept, item.Raw())
 	content, follow, warnings := resultContent(result, e.profile, fmt.Sprintf("/results/%d", pos))
 	e.warnings = append(e.warnings, warnings...)
-	e.follow.add(result, id, follow)
+	e.follow.add(result, result.ID, follow)
 	var m jsonx.Fields
 	e.answers = append(e.answers, m.Str("role", "tool").Set("tool_call_id", wireID).Set("content", content).Raw())
 }
@@ -215,103 +210,9 @@ func mediaLine(m *codecs.Media) string {
 
 // result encodes one tool message.
 func (w *writer) result(r codecs.ToolResult, ptr string) {
-	id := r.ID
-	if call := w.turn.answered(r); call != nil {
-		id = call.ID
-		if r.Name == "" {
-			r.Name = call.Name
-		}
-		if call.emptied {
-			r = codecs.RefusedArguments(call.ToolCall, r)
-		}
-	}
-	if id == "" {
-		w.warn(codecs.WarnLossy, ptr, "the result of %q names no call", r.Name)
-	}
 	content, follow, warnings := resultContent(r, w.profile, ptr)
 	w.warnings = append(w.warnings, warnings...)
-	w.follow.add(r, id, follow)
+	w.follow.add(r, r.ID, follow)
 	var f jsonx.Fields
-	w.out = append(w.out, f.Str("role", "tool").Str("tool_call_id", id).Set("content", content).Raw())
-}
-
-// sentCall is a call of an assistant message and the id that it goes out
-// under; came is the id that the history has.
-type sentCall struct {
-	codecs.ToolCall
-	came     string
-	emptied  bool // {} goes out in place of its arguments
-	answered bool
-}
-
-// sentTurn holds the calls of the last assistant message while the results
-// that follow are matched to them. Looking up does not scan the turn again for
-// every result.
-type sentTurn struct {
-	calls  []sentCall
-	byID   map[string][]int // ordinals that are not answered yet
-	byName map[string][]int
-	next   int // where to look for a call of any name
-}
-
-func newTurn(parts []codecs.Part) sentTurn {
-	var calls []sentCall
-	for _, p := range parts {
-		if p.Kind == codecs.CallKind && p.Call != nil {
-			calls = append(calls, sentCall{ToolCall: *p.Call, came: p.Call.ID})
-		}
-	}
-	return turnOf(calls)
-}
-
-func turnOf(calls []sentCall) sentTurn {
-	t := sentTurn{calls: calls, byID: map[string][]int{}, byName: map[string][]int{}}
-	for i, c := range calls {
-		t.byID[c.came] = append(t.byID[c.came], i)
-		t.byName[c.Name] = append(t.byName[c.Name], i)
-	}
-	return t
-}
-
-// answered finds the call that a result answers and marks it: by its id; else,
-// for calls without an id, by its ordinal; else, for a result without an id,
-// the next one of its name. It returns nil when there is none.
-func (t *sentTurn) answered(r codecs.ToolResult) *sentCall {
-	if r.ID != "" {
-		if c := t.take(t.byID, r.ID); c != nil {
-			return c
-		}
-	}
-	if r.Pos >= 0 && r.Pos < len(t.calls) {
-		if c := &t.calls[r.Pos]; !c.answered && (r.ID == "" || c.came == "") {
-			c.answered = true
-			return c
-		}
-	}
-	switch {
-	case r.ID != "":
-		return nil
-	case r.Name != "":
-		return t.take(t.byName, r.Name)
-	}
-	for ; t.next < len(t.calls); t.next++ {
-		if c := &t.calls[t.next]; !c.answered {
-			c.answered = true
-			return c
-		}
-	}
-	return nil
-}
-
-// take returns the first open call of a list and shortens the list.
-func (t *sentTurn) take(lists map[string][]int, key string) *sentCall {
-	for len(lists[key]) > 0 {
-		c := &t.calls[lists[key][0]]
-		lists[key] = lists[key][1:]
-		if !c.answered {
-			c.answered = true
-			return c
-		}
-	}
-	return nil
+	w.out = append(w.out, f.Str("role", "tool").Str("tool_call_id", r.ID).Set("content", content).Raw())
 }

@@ -103,7 +103,11 @@ func TestRequestPairsResults(t *testing.T) {
 		return codecs.Part{Kind: codecs.CallKind, Call: &codecs.ToolCall{Pos: pos, ID: id, Name: "ring", ArgumentsText: "{}", Arguments: codecs.Raw("{}")}}
 	}
 	result := func(pos int, id string) codecs.Part {
-		return codecs.Part{Kind: codecs.ResultKind, Result: &codecs.ToolResult{Pos: pos, ID: id, Name: "ring"}}
+		r := codecs.ToolResult{ID: id, Name: "ring"}
+		if pos >= 0 {
+			r.Pos = &pos
+		}
+		return codecs.Part{Kind: codecs.ResultKind, Result: &r}
 	}
 	ids := func(parts ...codecs.Part) (calls, results []string, err error) {
 		var turn, answers []codecs.Part

@@ -42,11 +42,11 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 			return nil, nil, fmt.Errorf("reply: call %d (%s) is not in its body; pass Body as Reply returned it", c.Pos, c.Name)
 		}
 	}
-	byPos, err := codecs.ResultsByPos(known, results)
+	byPos, warnings, err := callIDs(p).Answers(known, results, r.Body)
 	if err != nil {
 		return nil, nil, err
 	}
-	e := echo{body: r.Body, calls: calls, results: byPos, all: len(results) == 0, profile: p}
+	e := echo{calls: calls, results: byPos, all: len(results) == 0, profile: p, warnings: warnings}
 	next := 0
 	for i, item := range root.Get("output").Items() {
 		e.item(item, fmt.Sprintf("/output/%d", i), &next)
@@ -56,7 +56,6 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 }
 
 type echo struct {
-	body     codecs.Raw
 	calls    []codecs.ToolCall
 	results  map[int]codecs.ToolResult
 	all      bool // no results: nothing is unanswered
@@ -186,7 +185,6 @@ func (e *echo) dropLoneReasoning() {
 // finish writes the kept items and the outputs.
 func (e *echo) finish() ([]codecs.Raw, []codecs.Warning, error) {
 	var out, outputs, later []codecs.Raw
-	seen := map[string]bool{}
 	for _, n := range e.entries {
 		if n.gone {
 			continue
@@ -197,14 +195,10 @@ func (e *echo) finish() ([]codecs.Raw, []codecs.Warning, error) {
 		}
 		c, r := e.calls[n.pos], e.results[n.pos]
 		at := fmt.Sprintf("call %d (%s)", n.pos, c.Name)
-		id, err := e.settleID(&n, c, r)
+		id, err := e.setID(&n, c, r)
 		if err != nil {
 			return nil, nil, err
 		}
-		if seen[string(id)] {
-			e.warn(codecs.WarnIDRepeated, "", "%s has the id %s of a call before it", at, id)
-		}
-		seen[string(id)] = true
 		if c.ArgumentsErr != "" && e.profile.UndecodableEcho == codecs.UndecodableEmpty {
 			if n.raw, err = jsonx.Set(n.raw, "/arguments", codecs.Raw(`"{}"`)); err != nil {
 				return nil, nil, err
@@ -225,22 +219,17 @@ func (e *echo) finish() ([]codecs.Raw, []codecs.Warning, error) {
 	return out, e.warnings, nil
 }
 
-// settleID returns the id that call and output share, as JSON, and writes it
-// into a call that has none.
-func (e *echo) settleID(n *entry, c codecs.ToolCall, r codecs.ToolResult) (codecs.Raw, error) {
+// setID returns the id that call and output share, as JSON, and writes it into
+// a call that has another one or none.
+func (e *echo) setID(n *entry, c codecs.ToolCall, r codecs.ToolResult) (codecs.Raw, error) {
 	own := jsonx.Of(n.raw).Get("call_id")
-	if idText(own) != "" {
+	if idText(own) == r.ID {
 		return own.Raw(), nil
 	}
-	id := c.ID // the item's id
-	if id == "" {
-		id = r.ID
+	if r.ID == c.ID { // the item's id
+		e.warn(codecs.WarnIDMade, "", "call %d (%s) came without call_id and goes back with %s", n.pos, c.Name, r.ID)
 	}
-	if id == "" {
-		id = codecs.MadeID(e.body, n.pos, "call_", e.profile.IDRule)
-	}
-	e.warn(codecs.WarnIDMade, "", "call %d (%s) came without call_id and goes back with %s", n.pos, c.Name, id)
 	var err error
-	n.raw, err = jsonx.Set(n.raw, "/call_id", jsonx.Quote(id))
-	return jsonx.Quote(id), err
+	n.raw, err = jsonx.Set(n.raw, "/call_id", jsonx.Quote(r.ID))
+	return jsonx.Quote(r.ID), err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // openMessage gathers the content of one message.
@@ -117,70 +118,12 @@ func (w *writer) flush() {
 	}
 }
 
-// callIDs settles the call id of every call part of a history, by message and
-// ordinal: the call's own, else that of the result that answers it (which may
-// come from another dialect without ids), else a made one.
-func callIDs(messages []codecs.Message, p codecs.Profile) map[callKey]string {
-	ids := map[callKey]string{}
-	var order []callKey
-	seeds := map[callKey]string{}
-	turn := -1
-	for i, m := range messages {
-		keys := callKeys(m)
-		for _, part := range m.Parts {
-			switch {
-			case part.Kind == codecs.CallKind && part.Call != nil:
-				at := callKey{i, keys[0]}
-				keys, turn = keys[1:], i
-				ids[at], order = part.Call.ID, append(order, at)
-				seeds[at] = fmt.Sprintf("%d %s %s", i, part.Call.Name, part.Call.ArgumentsText)
-			case part.Kind == codecs.ResultKind && part.Result != nil:
-				at := callKey{turn, part.Result.Pos}
-				if id, known := ids[at]; known && id == "" {
-					ids[at] = part.Result.ID
-				}
-			}
-		}
-	}
-	for _, at := range order {
-		if ids[at] == "" {
-			ids[at] = codecs.MadeID(codecs.Raw(seeds[at]), at.pos, "call_", p.IDRule)
-		}
-	}
-	return ids
-}
-
-// callKey is a call of a history: the index of its message and its ordinal.
-type callKey struct{ message, pos int }
-
-// callKeys returns the ordinals of the calls of a message: their Pos, or plain
-// counting where two have the same.
-func callKeys(m codecs.Message) []int {
-	var byPos, byOrder []int
-	seen, twice := map[int]bool{}, false
-	for _, part := range m.Parts {
-		if part.Kind == codecs.CallKind && part.Call != nil {
-			twice = twice || seen[part.Call.Pos]
-			seen[part.Call.Pos] = true
-			byPos, byOrder = append(byPos, part.Call.Pos), append(byOrder, len(byOrder))
-		}
-	}
-	if twice {
-		return byOrder
-	}
-	return byPos
-}
-
 // writer turns parts into items.
 type writer struct {
 	profile codecs.Profile
 	reply   bool // items of a response, complete with ids and status; else of a request
 	seed    codecs.Raw
 
-	ids      map[callKey]string          // see callIDs
-	emptied  map[callKey]codecs.ToolCall // calls that {} goes out for
-	turn     int                         // index of the last message that held calls
-	pending  []int                       // calls of that turn without a result so far
 	items    []codecs.Raw
 	open     openMessage
 	later    []codecs.Raw
@@ -192,24 +135,15 @@ func (w *writer) warn(code, format string, args ...any) {
 	w.warnings = append(w.warnings, codecs.Warnf(code, "", format, args...))
 }
 
-func (w *writer) requestMessage(i int, m codecs.Message) error {
+func (w *writer) requestMessage(m wire.Message) error {
 	if m.Native != nil {
 		w.items = append(w.items, m.Native...)
 		return nil
 	}
-	keys := callKeys(m)
-	if len(keys) > 0 {
-		w.turn, w.pending = i, nil
-	}
 	for j, part := range m.Parts {
 		if part.Kind == codecs.CallKind && part.Call != nil {
 			w.flush()
-			key := callKey{i, keys[0]}
-			w.call(*part.Call, w.ids[key])
-			if w.empties(*part.Call) {
-				w.emptied[key] = *part.Call
-			}
-			w.pending, keys = append(w.pending, keys[0]), keys[1:]
+			w.call(*part.Call)
 			continue
 		}
 		if err := w.requestPart(m.Role, part, m.Parts[:j]); err != nil {
@@ -231,7 +165,8 @@ func (w *writer) requestPart(role string, part codecs.Part, before []codecs.Part
 	switch {
 	case part.Kind == codecs.ResultKind && part.Result != nil:
 		w.flush()
-		return w.result(*part.Result)
+		w.result(*part.Result)
+		return nil
 	case part.Kind == codecs.CallKind, part.Kind == codecs.ResultKind, part.Kind == codecs.MediaKind && part.Media == nil:
 		return fmt.Errorf("a %s part without its %s", part.Kind, part.Kind)
 	}
@@ -391,7 +326,7 @@ func (w *writer) splice(p codecs.Part) {
 }
 
 // call writes a function_call.
-func (w *writer) call(c codecs.ToolCall, id string) {
+func (w *writer) call(c codecs.ToolCall) {
 	arguments := c.ArgumentsText
 	switch {
 	case arguments == "" && !c.Cut && !w.reply: // some servers send "", none is known to need it back
@@ -399,9 +334,6 @@ func (w *writer) call(c codecs.ToolCall, id string) {
 	case w.empties(c):
 		arguments = "{}"
 		w.warn(codecs.WarnArgumentsEmptied, "call of %s goes out with {} in place of undecodable arguments", c.Name)
-	}
-	if c.ID == "" {
-		w.warn(codecs.WarnIDMade, "call of %s came without an id and goes out with %s", c.Name, id)
 	}
 	if c.Signature != "" {
 		w.warn(codecs.WarnLossy, "the signature of the call of %s has no place in this dialect", c.Name)
@@ -413,7 +345,7 @@ func (w *writer) call(c codecs.ToolCall, id string) {
 	} else if w.reply {
 		f.Str("id", w.makeID("fc_"))
 	}
-	f.Str("call_id", id).Str("name", c.Name).Str("arguments", arguments)
+	f.Str("call_id", c.ID).Str("name", c.Name).Str("arguments", arguments)
 	if c.Cut {
 		f.Str("status", "incomplete")
 	} else if w.reply {
@@ -424,7 +356,7 @@ func (w *writer) call(c codecs.ToolCall, id string) {
 
 // empties tells whether {} goes out in place of the arguments of a call.
 func (w *writer) empties(c codecs.ToolCall) bool {
-	return c.ArgumentsErr != "" && !w.reply && w.profile.UndecodableEcho == codecs.UndecodableEmpty
+	return !w.reply && emptied(c, w.profile)
 }
 
 func (w *writer) makeID(prefix string) string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // ParseRequest decodes a request body. instructions becomes a system message in
@@ -25,7 +26,7 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 	}
 	var req codecs.Request
 	req.Model, _, _ = c.Match(in)
-	b := history{names: map[string]string{}, rd: reader{profile: asText}}
+	b := history{rd: reader{profile: asText}}
 	var extra jsonx.Fields
 	hasExtra := false
 	for _, m := range root.Members() {
@@ -76,16 +77,14 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 		req.Extra = extra.Raw()
 	}
 	req.Messages = b.messages
-	return req, b.rd.warnings, nil
+	return req, append(b.rd.warnings, wire.Pair(req.Messages, b.results, true)...), nil
 }
 
 // history builds messages from input items.
 type history struct {
 	messages []codecs.Message
-	rd       reader            // of the assistant message that is being built
-	names    map[string]string // call id to tool name, over the whole input
-	turn     []codecs.ToolCall // calls of the last assistant message
-	answered map[int]bool      // of turn
+	rd       reader   // of the assistant message that is being built
+	results  []string // where they stand
 }
 
 func (b *history) tools(req *codecs.Request, list jsonx.Value) error {
@@ -151,13 +150,6 @@ func (b *history) endTurn() {
 		return
 	}
 	b.put("assistant", b.rd.parts...)
-	b.turn, b.answered = nil, map[int]bool{}
-	for _, p := range b.rd.parts {
-		if p.Kind == codecs.CallKind {
-			b.turn = append(b.turn, *p.Call)
-			b.names[p.Call.ID] = p.Call.Name
-		}
-	}
 	b.rd = reader{profile: b.rd.profile, shellDone: b.rd.shellDone, warnings: b.rd.warnings}
 }
 
@@ -175,6 +167,7 @@ func (b *history) item(v jsonx.Value, pointer string) {
 	case typ == typeOutput:
 		b.endTurn()
 		r := b.result(v)
+		b.results = append(b.results, pointer)
 		b.join("tool", codecs.Part{Kind: codecs.ResultKind, Result: &r})
 	case role != "" && role != "assistant": // additional_tools and the like
 		b.endTurn()
@@ -233,19 +226,9 @@ func inputParts(v jsonx.Value) []codecs.Part {
 	return out
 }
 
-// result reads a function_call_output. The ordinal is that of the first call of
-// the turn with this id that has no result yet.
+// result reads a function_call_output.
 func (b *history) result(v jsonx.Value) codecs.ToolResult {
-	r := codecs.ToolResult{Pos: -1, ID: idText(v.Get("call_id")), Name: v.Get("name").Str()}
-	for _, c := range b.turn {
-		if c.ID == r.ID && !b.answered[c.Pos] {
-			r.Pos, b.answered[c.Pos] = c.Pos, true
-			break
-		}
-	}
-	if r.Name == "" {
-		r.Name = b.names[r.ID]
-	}
+	r := codecs.ToolResult{ID: idText(v.Get("call_id")), Name: v.Get("name").Str()}
 	r.Content = []codecs.Raw{}
 	output := v.Get("output")
 	if s, ok := output.Text(); ok {

@@ -29,12 +29,12 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 			if call.ArgumentsErr != "" && reason == "max_output_tokens" && i == len(r.Parts)-1 {
 				call.Cut = true
 			}
-			id := call.ID
-			if id == "" {
-				id = codecs.MadeID(w.seed, calls, "call_", p.IDRule)
+			if call.ID == "" {
+				call.ID = codecs.MadeID(w.seed, calls, "call_", p.IDRule)
+				w.warn(codecs.WarnIDMade, "call of %s came without an id and goes out with %s", call.Name, call.ID)
 			}
 			calls++
-			w.call(call, id)
+			w.call(call)
 		default:
 			refused = refused || part.Type == typeRefusal
 			if i == cited {

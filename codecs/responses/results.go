@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -139,32 +137,10 @@ func mediaNote(m codecs.Media) string {
 	return codecs.Item{Kind: codecs.ItemBlob, Type: kind, MIME: m.MIME, URI: m.URI, Data: m.Data}.Placeholder()
 }
 
-// result writes a function_call_output. Its call is found by Pos in the turn
-// before it, else by its own id, else it is the next call without a result.
-func (w *writer) result(r codecs.ToolResult) error {
-	id := r.ID
-	take := func(match func(pos int, id string) bool) bool {
-		for i, pos := range w.pending {
-			key := callKey{w.turn, pos}
-			if own := w.ids[key]; match(pos, own) {
-				id, w.pending = own, slices.Delete(w.pending, i, i+1)
-				if call, emptied := w.emptied[key]; emptied {
-					r = codecs.RefusedArguments(call, r)
-				}
-				return true
-			}
-		}
-		return false
-	}
-	found := take(func(pos int, own string) bool { return pos == r.Pos && (r.ID == "" || r.ID == own) }) ||
-		take(func(pos int, own string) bool { return r.ID == own }) ||
-		take(func(pos int, _ string) bool { return pos == r.Pos || (r.ID == "" && r.Pos < 0) })
-	if !found && id == "" {
-		return fmt.Errorf("%w: the result of %q has no id and no call before it is left", codecs.ErrNoCall, r.Name)
-	}
-	res := encodeResult(r, w.profile, "result of "+id)
+// result writes a function_call_output.
+func (w *writer) result(r codecs.ToolResult) {
+	res := encodeResult(r, w.profile, "result of "+r.ID)
 	w.warnings = append(w.warnings, res.warnings...)
 	w.later = append(w.later, res.later...)
-	w.items = append(w.items, outputItem(jsonx.Quote(id), res.output))
-	return nil
+	w.items = append(w.items, outputItem(jsonx.Quote(r.ID), res.output))
 }

@@ -113,7 +113,7 @@ func (k *kase) results(reply codecs.Reply, raw codecs.Raw) []codecs.ToolResult {
 	for i, r := range results {
 		var pos int
 		if n, _ := fmt.Sscanf(r.ID, "@%d", &pos); n == 1 && pos < len(reply.Calls()) {
-			results[i].Pos, results[i].ID = pos, ""
+			results[i].Pos, results[i].ID = &pos, ""
 		}
 	}
 	return results
@@ -290,7 +290,7 @@ func (k *kase) encodeResults() obj {
 	results := k.results(codecs.Reply{}, k.raw("results"))
 	turn := codecs.Message{Role: "assistant"}
 	for i := range results {
-		results[i].Pos = i
+		results[i].Pos = &i
 		call := codecs.ToolCall{Pos: i, ID: results[i].ID, Name: results[i].Name, Arguments: codecs.Raw("{}"), ArgumentsText: "{}"}
 		turn.Parts = append(turn.Parts, codecs.Part{Kind: codecs.CallKind, Call: &call})
 	}

@@ -1,6 +1,7 @@
 package laws
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ func Cases(t *testing.T, s Subject) {
 		Replies(t, s, func(t *testing.T, r codecs.Reply, p codecs.Profile) { Determinism(t, s, r, p) })
 	})
 	t.Run("requests", func(t *testing.T) { Requests(t, s) })
+	t.Run("pairing", func(t *testing.T) { Pairing(t, s) })
 	t.Run("results", func(t *testing.T) { Media(t, s) })
 	t.Run("finishes", func(t *testing.T) { Finishes(t, s) })
 	t.Run("errors", func(t *testing.T) { Errors(t, s) })
@@ -53,10 +55,10 @@ func Echo(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
 	}
 	emptied := warned(warnings, codecs.WarnArgumentsEmptied) || p.UndecodableEcho == codecs.UndecodableEmpty
 	var want, got []string
-	for _, part := range s.echoed(r.Parts, emptied) {
+	for _, part := range s.echoed(distinct(r.Parts, calls), emptied) {
 		want = append(want, line(part))
 	}
-	for _, part := range s.echoed(withoutMadeIDs(h.parts, r), emptied) {
+	for _, part := range s.echoed(distinct(withoutMadeIDs(h.parts, r), calls), emptied) {
 		got = append(got, line(part))
 	}
 	if d := diff(want, got); d != "" {
@@ -80,6 +82,27 @@ func (s Subject) echoed(parts []codecs.Part, emptied bool) (out []codecs.Part) {
 			part.Call = &call
 		}
 		out = append(out, part)
+	}
+	return out
+}
+
+// distinct takes the ids off the calls that share one with a call before them:
+// they go out under another.
+func distinct(parts []codecs.Part, calls []codecs.ToolCall) []codecs.Part {
+	out := append([]codecs.Part(nil), parts...)
+	seen, n := map[string]bool{}, 0
+	for i, p := range out {
+		if p.Kind != codecs.CallKind || p.Call == nil || n >= len(calls) {
+			continue
+		}
+		call := *p.Call
+		if id := calls[n].ID; seen[id] {
+			call.ID = ""
+		} else {
+			seen[id] = true
+		}
+		n++
+		out[i].Call = &call
 	}
 	return out
 }
@@ -123,23 +146,24 @@ func (s Subject) paired(t *testing.T, r codecs.Reply, want []codecs.ToolCall, h 
 	if len(h.results) != len(want) {
 		t.Fatalf("%d results for %d calls", len(h.results), len(want))
 	}
-	unique := map[string]int{}
-	for _, c := range got {
-		unique[c.ID]++
-	}
+	came, went := map[string]bool{"": true}, map[string]bool{"": true}
 	for i, r := range h.results {
 		c := got[i]
-		if want[i].ID != "" && c.ID != want[i].ID && c.ID != "" {
+		if !came[want[i].ID] && c.ID != want[i].ID && c.ID != "" {
 			t.Errorf("call %d has the id %q, want %q", i, c.ID, want[i].ID)
 		}
+		if c.ID != "" && went[c.ID] {
+			t.Errorf("call %d has the id %q of a call before it", i, c.ID)
+		}
+		came[want[i].ID], went[c.ID] = true, true
 		if s.NoIDs && want[i].ID == "" && c.ID != "" || !s.NoIDs && c.ID == "" && !legacy {
 			t.Errorf("call %d came with the id %q and has %q", i, want[i].ID, c.ID)
 		}
 		if r.ID != c.ID && !(s.TextCalls && r.ID == "") || r.Name != "" && r.Name != c.Name {
 			t.Errorf("result %d names %q %q, its call is %q %q", i, r.ID, r.Name, c.ID, c.Name)
 		}
-		if r.Pos != i && (unique[c.ID] == 1 || r.Pos >= 0) {
-			t.Errorf("result %d answers call %d", i, r.Pos)
+		if r.Pos == nil || *r.Pos != i {
+			t.Errorf("result %d answers the call %v", i, r.Pos)
 		}
 	}
 }
@@ -179,7 +203,7 @@ func Subsets(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
 		}
 	}
 	if len(calls) > 0 {
-		_, _, err := s.Codec.Continue(r, append(all, codecs.ToolResult{Pos: len(calls)}), p)
+		_, _, err := s.Codec.Continue(r, append(all, codecs.ToolCall{Pos: len(calls)}.Result()), p)
 		if err == nil {
 			t.Error("a result without a call is no error")
 		}
@@ -341,7 +365,7 @@ func (s Subject) requestTwice(t *testing.T, req codecs.Request, p codecs.Profile
 // requestBack parses, encodes and parses again. What Request warns of is lost
 // on purpose.
 func (s Subject) requestBack(t *testing.T, body []byte, p codecs.Profile, reordered bool) {
-	req, _, err := s.Codec.ParseRequest(codecs.Post(s.Path, body), p)
+	req, said, err := s.Codec.ParseRequest(codecs.Post(s.Path, body), p)
 	if err != nil {
 		typed(t, s.Codec.Dialect(), err)
 		return
@@ -355,6 +379,9 @@ func (s Subject) requestBack(t *testing.T, body []byte, p codecs.Profile, reorde
 		}
 	}
 	out, warnings, err := s.Codec.Request(req, p)
+	if unpaired(err) && warned(said, codecs.WarnRequestForm) {
+		return // a result that answers no call, of which ParseRequest warns
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +392,7 @@ func (s Subject) requestBack(t *testing.T, body []byte, p codecs.Profile, reorde
 	if err != nil {
 		t.Fatalf("our own request does not parse: %v\n%s", err, out)
 	}
-	if len(warnings) > 0 && s.Lossy || warned(warnings, codecs.WarnIDMade) || reordered {
+	if len(warnings) > 0 && s.Lossy || warned(warnings, codecs.WarnIDMade) || warned(warnings, codecs.WarnIDRepeated) || reordered {
 		return
 	}
 	if s.TextCalls { // texts and results may come in another arrangement, and keep ours
@@ -380,4 +407,8 @@ func (s Subject) requestBack(t *testing.T, body []byte, p codecs.Profile, reorde
 	if d, err := jsonx.Diff(codecs.RequestView(req), codecs.RequestView(back)); err != nil || len(d) > 0 {
 		t.Errorf("%v %v\n%s", err, d, out)
 	}
+}
+
+func unpaired(err error) bool {
+	return errors.Is(err, codecs.ErrNoCall) || errors.Is(err, codecs.ErrTwoResults)
 }

@@ -195,7 +195,7 @@ func typed(t *testing.T, d codecs.Dialect, err error) {
 func Answers(r codecs.Reply) []codecs.ToolResult {
 	var out []codecs.ToolResult
 	for _, c := range r.Calls() {
-		out = append(out, codecs.ToolResult{Pos: c.Pos, Content: []codecs.Raw{codecs.TextBlock(fmt.Sprintf("answer %d", c.Pos))}})
+		out = append(out, codecs.ToolResult{Pos: &c.Pos, Content: []codecs.Raw{codecs.TextBlock(fmt.Sprintf("answer %d", c.Pos))}})
 	}
 	slices.Reverse(out)
 	return out

@@ -86,7 +86,8 @@ func readHistory(req codecs.Request) history {
 	}
 	h.open, h.whole = inTurn, print.Sum64()
 	for _, t := range h.turns {
-		t.calledBy, t.answers = pair(t.calls, t.results), map[int]int{}
+		t.calledBy, _ = codecs.NewTurn(t.calls).AnswerAll(t.results)
+		t.answers = map[int]int{}
 		for n, k := range t.calledBy {
 			if _, twice := t.answers[k]; !twice {
 				t.answers[k] = n
