@@ -24,7 +24,6 @@ var open = map[string]string{
 	"R213": "gemini: a list of types keeps items beside anyOf",
 	"R215": "gemini: an empty word stays in enum",
 	"R216": "gemini: a node without type and anyOf goes out",
-	"R220": "anthropic: an id that repeats one of an earlier turn is echoed",
 	"R223": "responses: data of an image block that is a data: URL is put into another one",
 	"R225": "anthropic: data of an image block that is a data: URL goes out as base64",
 	"R230": "anthropic: a choice of another wire's form goes out",
