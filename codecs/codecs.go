@@ -2,19 +2,46 @@
 // codec: the translation between these types and one wire dialect of an LLM
 // provider, in both directions.
 //
+// A client takes the codec of its dialect from a folder below this one, or by
+// name from codecs/all, and a Profile that says how its engine differs. It sends
+// what Codec.Request encodes to Codec.Endpoint and reads the answer with
+// Codec.Reply or Codec.Error. Truncate takes away the calls that a token limit
+// cut. The tools run; ToolCall.Result makes the answer to a call, and
+// Codec.Continue the messages that carry the conversation on: they go into the
+// next request as Message.Native. A server, a proxy or a test uses the
+// ServerHalf. Package loop does all of this for a client.
+//
 // The types carry what the six dialects have in common, in order and without
 // loss: a message is a list of parts, a call keeps the spelling of its
 // arguments, a reply keeps the body that it was read from. What differs between
-// dialects is code in the folder of the dialect; what differs between engines
-// and models is data in a Profile.
+// dialects is code in the folder of the dialect, and what others must know of it
+// its Wire; what differs between engines and models is data in a Profile.
 //
 // Packages below this one never open a socket, never log and never exit. They
 // are safe for concurrent use.
+//
+// # Compatibility
+//
+// From the first tagged release on, within a major version: names stay, and what
+// a function accepts and means stays. Structs may get fields, so literals name
+// theirs; their zero value keeps its meaning. Codec and ServerHalf get no
+// methods: what a codec may have besides is an interface of its own, found by
+// type assertion. Values of string constants, as kinds and warning codes, stay,
+// and new ones may come. Texts of errors and warnings are for people, and the
+// bytes of a request may change where its meaning does not.
 package codecs
 
 import (
 	"encoding/json"
 	"strings"
+)
+
+// Modes of a Choice.
+const (
+	ChoiceAuto = "auto"
+	ChoiceAny  = "any"
+	ChoiceNone = "none"
+	ChoiceTool = "tool"
 )
 
 // Raw is one JSON value in its wire spelling: key order, number tokens and
@@ -229,4 +256,15 @@ func (r Reply) ofKind(k Kind) []Part {
 		}
 	}
 	return out
+}
+
+// Text joins the text parts of a message with nothing between them.
+func (m Message) Text() string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if p.Kind == Text {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
 }

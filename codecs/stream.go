@@ -1,7 +1,5 @@
 package codecs
 
-import "errors"
-
 // Streamer is an extension of Codec, found by type assertion: a dialect whose
 // streams can be read.
 type Streamer interface {
@@ -27,10 +25,6 @@ type Decoder interface {
 	// ErrUnterminated. Nothing is read after the marker.
 	Close() (Reply, error)
 }
-
-// ErrUnterminated is wrapped by the error of Decoder.Close for a stream that
-// ended before its terminal marker: the connection was cut.
-var ErrUnterminated = errors.New("the stream ended before its end was said")
 
 // Event is one delta of a stream.
 type Event struct {

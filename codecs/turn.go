@@ -1,12 +1,8 @@
 package codecs
 
 import (
-	"errors"
 	"fmt"
 )
-
-// ErrTwoResults is wrapped by the error for a result whose call has one already.
-var ErrTwoResults = errors.New("the call has a result already")
 
 // Turn holds the calls of one turn of the model while the results that answer
 // them are found. It is the only place that decides which call a result

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 func at(n int) *int { return &n }
@@ -171,7 +172,7 @@ func TestPairHistory(t *testing.T) {
 		{"before its call", []codecs.Message{m("user", result("a"), text), m("assistant", call("a"))}, "user 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			kept, _ := codecs.PairHistory(c.in)
+			kept, _ := wire.PairHistory(c.in)
 			var got []string
 			for _, m := range kept {
 				got = append(got, fmt.Sprint(m.Role, " ", len(m.Parts)))

@@ -1,6 +1,8 @@
 package codecs
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestTurnWork: the steps over the queues of a turn, all results together, grow
 // with the calls, not with their square, whatever calls and results share.

@@ -1,6 +1,15 @@
 package codecs
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/toolconform/conform/internal/jsonx"
+)
+
+// TextBlock builds the MCP text block of s.
+func TextBlock(s string) Raw {
+	return (&jsonx.Fields{}).Str("type", "text").Str("text", s).Raw()
+}
 
 // Warning reports something that a codec or the loop did not pass on as it
 // came. Code is stable and may be compared, Text may change.

@@ -27,6 +27,10 @@ type Wire struct {
 	// the request says nothing; see StreamShape.
 	Shapes []Shape
 
+	// Finishes maps the words for the end of a reply to Finish constants; what
+	// else decides, docs/finish.md says.
+	Finishes map[string]string
+
 	// ToolNames is what a tool may be called. The zero rule takes any name.
 	ToolNames NameRule
 

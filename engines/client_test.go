@@ -18,6 +18,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
 )
 
@@ -468,7 +469,7 @@ func TestRetry(t *testing.T) {
 				if err != nil || resp.Status != c.last || tries != c.tries || len(waits) != len(c.waits) || fmt.Sprint(waits) != fmt.Sprint(append([]time.Duration{}, c.waits...)) {
 					t.Fatalf("%+v after %d tries, waits %v (%v); want %d, %d, %v", resp, tries, waits, err, c.last, c.tries, c.waits)
 				}
-				if got := codecs.HeaderValue(resp.Header, "Retry-After"); got != c.after {
+				if got := wire.HeaderValue(resp.Header, "Retry-After"); got != c.after {
 					t.Errorf("Retry-After %q does not arrive: %q", c.after, got)
 				}
 			})

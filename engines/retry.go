@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
 )
 
@@ -33,7 +34,7 @@ func (c *Client) retry(try int, resp *loop.Response, refusal []byte, err error) 
 		return 0, false
 	}
 	again := status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == 529
-	after := codecs.HeaderValue(header, "Retry-After")
+	after := wire.HeaderValue(header, "Retry-After")
 	if c.Codec != nil {
 		pe := c.Codec.Error(status, header, refusal)
 		switch pe.Kind {

@@ -64,9 +64,9 @@ func plan(r *rand.Rand, ids *int) turn {
 	return t
 }
 
-// wire is a dialect as the test writes and reads it: by hand, so that a codec
+// byHand is a dialect as the test writes and reads it: by hand, so that a codec
 // that is wrong on both sides is found.
-type wire struct {
+type byHand struct {
 	codec codecs.Codec
 	reply func(t turn) string
 	// pairs returns, for each turn of the history in a request body, the ids of
@@ -77,7 +77,7 @@ type wire struct {
 	final  string
 }
 
-func wires() map[string]wire {
+func wires() map[string]byHand {
 	quoted := func(s string) string { return string(jsonx.Quote(s)) }
 	object := func(c planned) string { // dialects that carry objects: a cut one comes as text
 		if c.whole {
@@ -85,7 +85,7 @@ func wires() map[string]wire {
 		}
 		return quoted(c.arguments)
 	}
-	return map[string]wire{
+	return map[string]byHand{
 		"openai": {
 			codec: openai.Codec{}, final: chat("stop", "the end"),
 			reply: func(t turn) string {

@@ -86,7 +86,7 @@ type Config struct {
 
 	// Messages is the prompt, system messages included. A call in it without its
 	// result, or a result without its call, is left out with a warning: see
-	// codecs.PairHistory. Tools whose names the wire refuses go out under other
+	// wire.PairHistory. Tools whose names the wire refuses go out under other
 	// names, here too: see Outcome.ToolNames.
 	Messages []codecs.Message
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 func (r *run) check() error {
@@ -33,7 +34,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	r.fitNames()
 	var warnings []codecs.Warning
-	r.prompt, warnings = codecs.PairHistory(r.prompt)
+	r.prompt, warnings = wire.PairHistory(r.prompt)
 	r.warn(warnings)
 	return nil
 }
@@ -87,11 +88,11 @@ func (r *run) mergeServerTools() error {
 				return fmt.Errorf("server_tools[%d]: %w", i, err)
 			}
 		}
-		if err := codecs.CheckServerTools(r.Codec.Dialect(), list, r.AllowUnlistedServerTools); err != nil {
+		if err := wire.CheckServerTools(r.Codec.Dialect(), list, r.AllowUnlistedServerTools); err != nil {
 			return err
 		}
 	}
-	merged, warnings := codecs.MergeServerTools(r.RequestServerTools, r.ServerTools)
+	merged, warnings := wire.MergeServerTools(r.RequestServerTools, r.ServerTools)
 	r.warn(warnings)
 	for i, t := range merged { // the caller may go on writing into its own
 		merged[i] = slices.Clone(t)

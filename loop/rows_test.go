@@ -11,6 +11,7 @@ import (
 	"github.com/toolconform/conform/codecs/openai"
 	"github.com/toolconform/conform/codecs/responses"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
 )
 
@@ -230,12 +231,12 @@ func TestHistoryIsPaired(t *testing.T) {
 	}
 	// Results without ids go by name and order.
 	idless := []codecs.Message{msg("assistant", part(codecs.CallKind, ""), part(codecs.CallKind, "")), msg("tool", part(codecs.ResultKind, "")), msg("tool", part(codecs.ResultKind, ""))}
-	kept, warnings := codecs.PairHistory(idless)
+	kept, warnings := wire.PairHistory(idless)
 	if raw, err := json.Marshal(kept); err != nil || len(kept) != 3 || len(warnings) != 0 {
 		t.Errorf("without ids: %s, %v, %v", raw, warnings, err)
 	}
 	native := []codecs.Message{{Role: "assistant", Native: []codecs.Raw{codecs.Raw(`{}`)}}, msg("tool", part(codecs.ResultKind, "a"))}
-	if kept, warnings := codecs.PairHistory(native); len(kept) != 2 || len(warnings) != 0 {
+	if kept, warnings := wire.PairHistory(native); len(kept) != 2 || len(warnings) != 0 {
 		t.Errorf("native: %d messages, %v", len(kept), warnings)
 	}
 }

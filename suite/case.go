@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 )
@@ -83,7 +84,7 @@ func (r OpResult) Output() fixtures.Output {
 		out.Warnings = append(out.Warnings, w.Code)
 	}
 	if r.Err != nil {
-		out.Error = &fixtures.OutputError{Kind: codecs.ErrorKindOf(r.Err), Message: r.Err.Error()}
+		out.Error = &fixtures.OutputError{Kind: neutral.ErrorKind(r.Err), Message: r.Err.Error()}
 		var pe *codecs.ProviderError
 		if errors.As(r.Err, &pe) {
 			out.Error.Message = pe.Message

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -49,9 +50,9 @@ func TestNeutralSchemas(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r, err := codec.Reply(body, profile); err != nil {
-				holds(c.ID, "reply.v1.json", codecs.ErrorView(err, 200))
+				holds(c.ID, "reply.v1.json", neutral.ViewError(err, 200))
 			} else {
-				holds(c.ID, "reply.v1.json", codecs.View(r))
+				holds(c.ID, "reply.v1.json", neutral.View(r))
 			}
 		case "request":
 			if req := in.Get("request"); req.Exists() {

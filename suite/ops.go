@@ -6,8 +6,10 @@ import (
 	"fmt"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // OpResult is what one codec operation gave: a value or an error, and the codes
@@ -43,7 +45,7 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResu
 			return OpResult{Err: err}, nil
 		}
 		// The warnings of a result stand beside its value, for every operation.
-		value, err := jsonx.Delete(codecs.View(r), "/warnings")
+		value, err := jsonx.Delete(neutral.View(r), "/warnings")
 		return OpResult{Value: value, Warnings: r.Warnings}, err
 	case "error":
 		return opError(c, in)
@@ -64,9 +66,9 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResu
 		if err != nil {
 			return OpResult{Err: err}, nil
 		}
-		return OpResult{Value: codecs.RequestView(req), Warnings: warnings}, nil
+		return OpResult{Value: neutral.ViewRequest(req), Warnings: warnings}, nil
 	case "render_reply":
-		r, err := codecs.ParseNeutralReply(in.Get("reply").Raw())
+		r, err := neutral.Reply(in.Get("reply").Raw())
 		if err != nil {
 			return OpResult{}, err
 		}
@@ -134,7 +136,7 @@ func inputBody(in jsonx.Value) ([]byte, error) {
 }
 
 func opTools(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, error) {
-	tools, skipped, err := codecs.ParseTools(in.Get("tools").Raw())
+	tools, skipped, err := wire.ParseTools(in.Get("tools").Raw())
 	if err != nil {
 		return OpResult{Err: err}, nil
 	}
@@ -147,7 +149,7 @@ func opRequest(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, error
 	if !req.Exists() {
 		req = in
 	}
-	r, skipped, err := codecs.ParseNeutralRequest(req.Raw())
+	r, skipped, err := neutral.Request(req.Raw())
 	if err != nil {
 		return OpResult{Err: err}, nil
 	}
@@ -182,7 +184,7 @@ func opContinue(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, erro
 	}
 	results := []codecs.ToolResult{}
 	if rs := in.Get("results"); rs.Defined() {
-		if results, err = codecs.ParseNeutralResults(rs.Raw()); err != nil {
+		if results, err = neutral.Results(rs.Raw()); err != nil {
 			return OpResult{}, err
 		}
 	}
@@ -197,7 +199,7 @@ func opTruncate(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, erro
 	}
 	var tools []codecs.Tool
 	if t := in.Get("tools"); t.Exists() {
-		if tools, _, err = codecs.ParseTools(t.Raw()); err != nil {
+		if tools, _, err = wire.ParseTools(t.Raw()); err != nil {
 			return OpResult{}, err
 		}
 	}
@@ -212,7 +214,7 @@ func opTruncate(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, erro
 	maxTokens, _ := in.Get("max_tokens").Int()
 	kept, dropped, err := codecs.Truncate(r, tools, int(maxTokens), rule)
 	var f jsonx.Fields
-	f.Set("kept", codecs.ViewCalls(kept.Calls())).Set("dropped", codecs.ViewCalls(dropped))
+	f.Set("kept", neutral.ViewCalls(kept.Calls())).Set("dropped", neutral.ViewCalls(dropped))
 	return OpResult{Value: f.Raw(), Warnings: kept.Warnings, Err: err}, nil
 }
 

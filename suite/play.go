@@ -12,8 +12,10 @@ import (
 	"sync"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
 	"github.com/toolconform/conform/suite/replay"
 )
@@ -42,7 +44,7 @@ func PlayBodies(ctx context.Context, c codecs.Full, p codecs.Profile, model stri
 	for _, b := range in.Get("bodies").Items() {
 		script.add(b)
 	}
-	tools, _, err := codecs.ParseTools(orEmptyList(in.Get("tools")))
+	tools, _, err := wire.ParseTools(orEmptyList(in.Get("tools")))
 	if err != nil {
 		return nil, fmt.Errorf("play: %w", err)
 	}
@@ -153,7 +155,7 @@ func playMessages(in jsonx.Value) ([]codecs.Message, error) {
 		return []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Go on."}}}}, nil
 	}
 	var f jsonx.Fields
-	req, _, err := codecs.ParseNeutralRequest(f.Set("messages", in.Get("messages").Raw()).Raw())
+	req, _, err := neutral.Request(f.Set("messages", in.Get("messages").Raw()).Raw())
 	return req.Messages, err
 }
 
@@ -172,7 +174,7 @@ func playView(out loop.Outcome, err error, server *scripted) codecs.Raw {
 	} else {
 		f.Str("final", out.Text).Set("error", codecs.Raw("null"))
 	}
-	return f.Set("warnings", codecs.ViewWarnings(out.Warnings)).Set("dropped", codecs.ViewCalls(out.Dropped)).Raw()
+	return f.Set("warnings", neutral.ViewWarnings(out.Warnings)).Set("dropped", neutral.ViewCalls(out.Dropped)).Raw()
 }
 
 // script answers requests with its replies, in order.
@@ -238,7 +240,7 @@ func (s *scripted) CallTool(_ context.Context, name string, arguments codecs.Raw
 	case !v.Defined():
 		r.Content = []codecs.Raw{codecs.TextBlock("ok")}
 	case v.IsObject():
-		if err := codecs.ReadMCPResult(&r, v); err != nil {
+		if err := wire.ReadMCPResult(&r, v); err != nil {
 			return r, fmt.Errorf("results: %s: %w", name, err)
 		}
 	default:

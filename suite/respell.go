@@ -9,6 +9,7 @@ import (
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/suite/results"
@@ -73,5 +74,5 @@ func NeutralRequest(c codecs.Full, p codecs.Profile, body []byte) (codecs.Raw, e
 			}
 		}
 	}
-	return codecs.RequestView(req), nil
+	return neutral.ViewRequest(req), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/suite/judge"
 	"github.com/toolconform/conform/suite/results"
 )
@@ -70,7 +71,7 @@ func (c *cell) seen() judge.Observed {
 		e := judge.Executed{Server: k.Server, Name: k.Name, Arguments: k.Arguments}
 		err := errors.New(k.Error)
 		if k.Error == "" {
-			err = codecs.ReadMCPResult(&e.Result, jsonx.Of(k.Result))
+			err = wire.ReadMCPResult(&e.Result, jsonx.Of(k.Result))
 		}
 		if err != nil {
 			e.Result = codecs.ToolResult{Content: []codecs.Raw{codecs.TextBlock(err.Error())}, IsError: true}
@@ -105,7 +106,7 @@ func (c *cell) expectation(reference bool) *judge.Expectation {
 		out.Turns = append(out.Turns, t.Says)
 	}
 	if len(req.Choice) > 0 {
-		out.Choice = codecs.ParseChoice(req.Choice)
+		out.Choice = wire.ParseChoice(req.Choice)
 	}
 	if !reference {
 		return out

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
@@ -47,9 +48,9 @@ func decodeCommand(e env) *cobra.Command {
 
 func decoded(e env, reply *codecs.Reply, err error, status int) error {
 	if err == nil {
-		return printJSON(e.stdout, codecs.View(*reply))
+		return printJSON(e.stdout, neutral.View(*reply))
 	}
-	if werr := printJSON(e.stdout, codecs.ErrorView(err, status)); werr != nil {
+	if werr := printJSON(e.stdout, neutral.ViewError(err, status)); werr != nil {
 		return werr
 	}
 	return &failure{code: exitFailed}
@@ -117,7 +118,7 @@ func encode(e env, t target, op string, input []byte) error {
 	if op == "continue" {
 		unread(e, v, "", []string{"body", "body_text", "body_base64", "results"})
 		for i, r := range v.Get("results").Items() {
-			unread(e, r, fmt.Sprintf("/results/%d", i), codecs.ResultKeys())
+			unread(e, r, fmt.Sprintf("/results/%d", i), neutral.ResultKeys())
 		}
 	}
 	got, err := suite.RunOp(t.codec, op, t.resolved.Profile, input)
@@ -140,7 +141,7 @@ func encode(e env, t target, op string, input []byte) error {
 	default:
 		f.Set(t.codec.Wire().Messages, got.Value)
 	}
-	return printEcho(e.stdout, f.Set("warnings", codecs.ViewWarnings(got.Warnings)).Raw())
+	return printEcho(e.stdout, f.Set("warnings", neutral.ViewWarnings(got.Warnings)).Raw())
 }
 
 // unread warns on standard error about keys that nothing reads.

@@ -3,11 +3,7 @@ package all_test
 import (
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,15 +186,16 @@ func TestFinishPageIsComplete(t *testing.T) {
 			listed = append(listed, d+" "+r.raw)
 		}
 	}
-	for _, d := range codecs.Dialects() {
+	for _, c := range all.Codecs() {
+		d := c.Dialect()
 		if d == codecs.Hermes { // it has the table of openai
 			continue
 		}
-		keys := mapKeys(t, "../"+string(d), "finishes")
-		if len(keys) == 0 {
-			t.Errorf("codecs/%s has no table finishes; the page cannot be held against it", d)
+		finishes := c.Wire().Finishes
+		if len(finishes) == 0 {
+			t.Errorf("%s has no table of finishes; the page cannot be held against it", d)
 		}
-		for _, raw := range keys {
+		for raw := range finishes {
 			if !slices.Contains(listed, string(d)+" "+raw) {
 				t.Errorf("docs/finish.md, %s: no row for %q", d, raw)
 			}
@@ -211,42 +208,6 @@ func TestFinishPageIsComplete(t *testing.T) {
 	if !slices.Equal(values, want) {
 		t.Errorf("docs/finish.md lists the values %v, the constants are %v", values, want)
 	}
-}
-
-// mapKeys returns the string keys of a package-level map literal.
-func mapKeys(t *testing.T, dir, name string) (keys []string) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			spec, ok := n.(*ast.ValueSpec)
-			if !ok || len(spec.Names) != 1 || spec.Names[0].Name != name || len(spec.Values) != 1 {
-				return true
-			}
-			literal, ok := spec.Values[0].(*ast.CompositeLit)
-			if !ok {
-				return true
-			}
-			for _, e := range literal.Elts {
-				if kv, ok := e.(*ast.KeyValueExpr); ok {
-					if lit, ok := kv.Key.(*ast.BasicLit); ok {
-						if key, err := strconv.Unquote(lit.Value); err == nil {
-							keys = append(keys, key)
-						}
-					}
-				}
-			}
-			return false
-		})
-	}
-	return keys
 }
 
 // TestFinishPageRules decodes a body for each rule that the page has below its

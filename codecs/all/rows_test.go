@@ -7,6 +7,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // TC30: a dialect that does not exist is an error that names it.
@@ -18,10 +19,10 @@ func TestUnknownDialect(t *testing.T) {
 	}
 }
 
-// CH05, CH06: every form of a tool choice gives the same wire value, whichever
+// CH05, CH06: every form of a tool choice gives the same names value, whichever
 // dialect it comes from.
 func TestChoiceForms(t *testing.T) {
-	wire := map[codecs.Dialect]map[string]string{ // the table of spec 1.3
+	names := map[codecs.Dialect]map[string]string{ // the table of spec 1.3
 		codecs.OpenAI:    {"auto": `"auto"`, "any": `"required"`, "none": `"none"`, "tool": `{"type":"function","function":{"name":"ring"}}`},
 		codecs.Anthropic: {"auto": `{"type":"auto"}`, "any": `{"type":"any"}`, "none": `{"type":"none"}`, "tool": `{"type":"tool","name":"ring"}`},
 		codecs.Gemini: {
@@ -44,14 +45,14 @@ func TestChoiceForms(t *testing.T) {
 		Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Ring."}}}},
 		Tools:    []codecs.Tool{{Name: "ring", InputSchema: codecs.Raw(`{"type":"object","properties":{}}`)}},
 	}
-	for d, want := range wire {
+	for d, want := range names {
 		c, err := all.For(d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for mode, list := range forms {
 			for _, form := range list {
-				req.Choice = codecs.ParseChoice(codecs.Raw(form))
+				req.Choice = wire.ParseChoice(codecs.Raw(form))
 				body, warnings, err := c.Request(req, codecs.Profile{})
 				key := "tool_choice"
 				if d == codecs.Gemini {
@@ -67,7 +68,7 @@ func TestChoiceForms(t *testing.T) {
 }
 
 // EN22: results that name their call by its place, by its id, or by nothing but
-// their name and order give the same messages, on every wire. EN21: they are
+// their name and order give the same messages, on every names. EN21: they are
 // messages that can be appended, as Continue's type says.
 func TestResultsPairedAnyWay(t *testing.T) {
 	bodies := map[codecs.Dialect]string{

@@ -4,6 +4,7 @@
 package anthropic
 
 import (
+	"maps"
 	"net/url"
 	"strings"
 
@@ -26,7 +27,7 @@ func (Codec) Dialect() codecs.Dialect { return codecs.Anthropic }
 // Wire describes the Messages API.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "anthropic", Messages: "messages", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}},
+		Home: "anthropic", Finishes: maps.Clone(finishes), Messages: "messages", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}},
 		ToolNames:       codecs.NameRule{Max: 128, Other: "_-"},
 		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
 		ObjectArguments: true, IDs: codecs.IDsAlways, ErrorFlag: true, ResultMedia: codecs.MediaNative,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Continue echoes the content of the turn and answers its calls in one user
@@ -24,7 +25,7 @@ import (
 // no echo: an assistant message needs content. Results are impossible then, so
 // Continue returns no messages, with a warning.
 func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Profile) ([]codecs.Raw, []codecs.Warning, error) {
-	v, err := codecs.ParseBody(codecs.Anthropic, r.Body)
+	v, err := wire.ParseBody(codecs.Anthropic, r.Body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +171,7 @@ func (e *echo) user() codecs.Raw {
 			continue
 		}
 		if e.empties(c) {
-			r = codecs.RefusedArguments(c, r)
+			r = wire.RefusedArguments(c, r)
 		}
 		blocks = append(blocks, e.writer.block(r.ID, r, nil, fmt.Sprintf("/results/%d", c.Pos)))
 	}

@@ -3,13 +3,14 @@ package anthropic
 import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 type decoder struct {
 	profile codecs.Profile
 	reply   codecs.Reply
 	calls   int
-	cited   codecs.Citations
+	cited   wire.Citations
 
 	lastNameless bool // the last block is a call without a name
 }
@@ -24,7 +25,7 @@ func (d *decoder) block(b jsonx.Value, at string) {
 	d.lastNameless = false
 	switch typ := b.Get("type").Str(); {
 	case typ == typeText:
-		d.text(b.Get("text").Str(), codecs.Without(b, "type", "text"))
+		d.text(b.Get("text").Str(), wire.Without(b, "type", "text"))
 		for _, c := range b.Get("citations").Items() {
 			d.cite(c)
 		}
@@ -47,7 +48,7 @@ func (d *decoder) block(b jsonx.Value, at string) {
 // where it stands. Thinking that the block form reported stays beside it: the
 // two are different thoughts, and nothing is lost that way.
 func (d *decoder) text(text string, extra codecs.Raw) {
-	parts, _ := codecs.SplitThink(text, d.profile)
+	parts, _ := wire.SplitThink(text, d.profile)
 	if text == "" { // a block all the same
 		parts = []codecs.Part{{Kind: codecs.Text}}
 	}
@@ -63,18 +64,18 @@ func (d *decoder) text(text string, extra codecs.Raw) {
 // is absent or empty is legal: shims have none.
 func reasoningPart(b jsonx.Value) codecs.Part {
 	if b.Get("type").Str() == typeRedacted {
-		return codecs.Part{Kind: codecs.Reasoning, Redacted: true, Signature: b.Get("data").Str(), Extra: codecs.Without(b, "type", "data")}
+		return codecs.Part{Kind: codecs.Reasoning, Redacted: true, Signature: b.Get("data").Str(), Extra: wire.Without(b, "type", "data")}
 	}
 	return codecs.Part{
 		Kind: codecs.Reasoning, Text: b.Get("thinking").Str(), Signature: b.Get("signature").Str(),
-		Extra: codecs.Without(b, "type", "thinking", "signature"),
+		Extra: wire.Without(b, "type", "thinking", "signature"),
 	}
 }
 
 // readCall reads a tool_use block. Shims send the input as a JSON string.
 func readCall(b jsonx.Value, at string, pos int) (codecs.ToolCall, []codecs.Warning) {
-	call := codecs.ToolCall{Pos: pos, ID: b.Get("id").Str(), Name: b.Get("name").Str(), Extra: codecs.Without(b, "type", "id", "name", "input")}
-	return call, codecs.ReadArguments(&call, b.Get("input"), at+"/input")
+	call := codecs.ToolCall{Pos: pos, ID: b.Get("id").Str(), Name: b.Get("name").Str(), Extra: wire.Without(b, "type", "id", "name", "input")}
+	return call, wire.ReadArguments(&call, b.Get("input"), at+"/input")
 }
 
 // otherPart keeps a block of the provider's, or of an unknown type, whole.

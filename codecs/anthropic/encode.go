@@ -108,7 +108,7 @@ func (c *conversation) call(call codecs.ToolCall, at string) codecs.Raw {
 // madeDigest is a short stable word for things that need an id and have none.
 func madeDigest(prefix string, parts ...string) string {
 	seed, _ := json.Marshal(parts) // strings always marshal
-	return codecs.MadeID(seed, 0, prefix, "")
+	return wire.MadeID(seed, 0, prefix, "")
 }
 
 // wireMessage is one wire message in the making.

@@ -55,8 +55,8 @@ func typeOf(status int) string {
 // Vertex's {"error":{"code","message","status"}} alone or in a list, FastAPI's
 // {"detail"} (vLLM), {"base_resp"} (MiniMax) and {"code","msg"} (Z.ai).
 func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.ProviderError {
-	e := &codecs.ProviderError{Dialect: codecs.Anthropic, Status: status, Body: body, RetryAfter: codecs.HeaderValue(header, "retry-after")}
-	if v, err := codecs.ParseBody(codecs.Anthropic, body); err == nil {
+	e := &codecs.ProviderError{Dialect: codecs.Anthropic, Status: status, Body: body, RetryAfter: wire.HeaderValue(header, "retry-after")}
+	if v, err := wire.ParseBody(codecs.Anthropic, body); err == nil {
 		e.Code, e.Message = envelope(v)
 	}
 	if e.Message == "" {
@@ -65,7 +65,7 @@ func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.
 	if e.Message == "" {
 		e.Message = fmt.Sprintf("HTTP %d", status)
 	}
-	e.Kind = codecs.ErrorKind(status, e.Code, e.Message)
+	e.Kind = wire.ErrorKind(status, e.Code, e.Message)
 	return e
 }
 

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // finishes maps stop_reason to the neutral reason. The last three are no values
@@ -30,7 +31,7 @@ func foreignFinish(raw string) bool {
 // finish reads why the reply ended.
 func (d *decoder) finish(v jsonx.Value) {
 	d.reply.RawFinish = v.Get("stop_reason").Str()
-	codecs.SetFinish(&d.reply, finishes, "/stop_reason")
+	wire.SetFinish(&d.reply, finishes, "/stop_reason")
 	if d.lastNameless && d.reply.Finish == codecs.FinishLength {
 		d.reply.Unfinished = 1 // the limit cut the call before its name
 	}

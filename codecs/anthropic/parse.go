@@ -20,7 +20,7 @@ import (
 // become ServerTools. Vertex and Bedrock name the model, and whether to stream,
 // in the path.
 func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	v, err := codecs.ParseBody(codecs.Anthropic, in.Body)
+	v, err := wire.ParseBody(codecs.Anthropic, in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -42,7 +42,7 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 		p.req.MaxTokens = int(n)
 		keys = append(keys, "max_tokens")
 	}
-	p.req.Extra = codecs.Without(v, keys...)
+	p.req.Extra = wire.Without(v, keys...)
 	if parts := p.system(v.Get("system")); len(parts) > 0 {
 		p.req.Messages = append(p.req.Messages, codecs.Message{Role: "system", Parts: parts})
 	}
@@ -156,14 +156,14 @@ func (p *parser) blocks(role string, content jsonx.Value, at string) {
 func (p *parser) result(b jsonx.Value, at string) codecs.Part {
 	p.results = append(p.results, at)
 	r := codecs.ToolResult{ID: b.Get("tool_use_id").Str(), Content: resultBlocks(b.Get("content")), IsError: b.Get("is_error").Bool()}
-	return codecs.Part{Kind: codecs.ResultKind, Result: &r, Extra: codecs.Without(b, "type", "tool_use_id", "content", "is_error")}
+	return codecs.Part{Kind: codecs.ResultKind, Result: &r, Extra: wire.Without(b, "type", "tool_use_id", "content", "is_error")}
 }
 
 // promptPart reads a block that is no call, result or reasoning.
 func promptPart(b jsonx.Value) codecs.Part {
 	switch b.Get("type").Str() {
 	case typeText:
-		return codecs.Part{Kind: codecs.Text, Text: b.Get("text").Str(), Extra: codecs.Without(b, "type", "text")}
+		return codecs.Part{Kind: codecs.Text, Text: b.Get("text").Str(), Extra: wire.Without(b, "type", "text")}
 	case typeImage, typeDocument:
 		return mediaPart(b)
 	}
@@ -193,7 +193,7 @@ func mediaPart(b jsonx.Value) codecs.Part {
 	case "url":
 		m.URI = src.Get("url").Str()
 		if m.MIME == "" {
-			m.MIME = codecs.LinkMIME(m.URI)
+			m.MIME = wire.LinkMIME(m.URI)
 		}
 	case "file":
 		m.URI = src.Get("file_id").Str()
@@ -201,7 +201,7 @@ func mediaPart(b jsonx.Value) codecs.Part {
 	default:
 		return codecs.Part{Kind: codecs.Opaque, Type: part.Type, Extra: b.Raw()}
 	}
-	part.Extra = codecs.Without(b, drop...)
+	part.Extra = wire.Without(b, drop...)
 	return part
 }
 
@@ -220,15 +220,15 @@ func resultBlocks(content jsonx.Value) []codecs.Raw {
 
 func resultBlock(b jsonx.Value) codecs.Raw {
 	src, typ := b.Get("source"), b.Get("type").Str()
-	if codecs.Without(b, "type", "source") != nil {
+	if wire.Without(b, "type", "source") != nil {
 		return b.Raw()
 	}
 	mime, data := src.Get("media_type").Str(), src.Get("data").Str()
 	var f, res jsonx.Fields
 	switch form := src.Get("type").Str(); {
-	case typ == typeImage && form == "base64" && codecs.ImageMIME(mime):
+	case typ == typeImage && form == "base64" && wire.ImageMIME(mime):
 		return f.Str("type", "image").Str("data", data).Str("mimeType", mime).Raw()
-	case typ == typeDocument && form == "base64" && mime == codecs.PDFMIME:
+	case typ == typeDocument && form == "base64" && mime == wire.PDFMIME:
 		res.Str("uri", "").Str("mimeType", mime).Str("blob", data)
 	case typ == typeDocument && form == "text" && data != "":
 		res.Str("uri", "").Str("mimeType", "text/plain").Str("text", data)
@@ -245,10 +245,10 @@ func (p *parser) tools(v jsonx.Value) error {
 	}
 	for i, e := range v.Items() {
 		at := fmt.Sprintf("/tools/%d", i)
-		class, owner, label := codecs.ClassifyTool(e.Raw())
+		class, owner, label := wire.ClassifyTool(e.Raw())
 		switch {
-		case class == codecs.FunctionTool:
-			t, ok, err := codecs.ParseTool(e.Raw())
+		case class == wire.FunctionTool:
+			t, ok, err := wire.ParseTool(e.Raw())
 			if err != nil {
 				return decodeError(at, err)
 			}
@@ -257,7 +257,7 @@ func (p *parser) tools(v jsonx.Value) error {
 				continue
 			}
 			p.warn(codecs.WarnToolSkipped, at, "the tool %q has no name", label)
-		case class == codecs.ClientTool && owner == codecs.Anthropic:
+		case class == wire.ClientTool && owner == codecs.Anthropic:
 			p.req.Tools = append(p.req.Tools, codecs.Tool{Name: e.Get("name").Str(), InputSchema: codecs.Raw(`{"type":"object"}`), Raw: e.Raw()})
 		case e.IsObject():
 			p.req.ServerTools = append(p.req.ServerTools, e.Raw())
@@ -275,6 +275,6 @@ func (p *parser) choice(v jsonx.Value) {
 		p.req.Parallel = &parallel
 	}
 	if v.Defined() {
-		p.req.Choice = codecs.ParseChoice(v.Raw())
+		p.req.Choice = wire.ParseChoice(v.Raw())
 	}
 }

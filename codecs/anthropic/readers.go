@@ -5,11 +5,12 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RawCalls returns the tool_use blocks that have a name, in wire order.
 func (Codec) RawCalls(body []byte, _ codecs.Profile) []codecs.Raw {
-	v, err := codecs.ParseBody(codecs.Anthropic, body)
+	v, err := wire.ParseBody(codecs.Anthropic, body)
 	if err != nil {
 		return nil
 	}
@@ -30,19 +31,19 @@ func (Codec) ExtractCall(raw codecs.Raw) (name string, arguments codecs.Raw, ok 
 		return "", nil, false
 	}
 	call := codecs.ToolCall{Name: v.Get("name").Str()}
-	codecs.ReadArguments(&call, v.Get("input"), "")
+	wire.ReadArguments(&call, v.Get("input"), "")
 	return call.Name, call.Arguments, true
 }
 
 // TextContent returns the text of a body without its thinking.
 func (Codec) TextContent(body []byte, p codecs.Profile) string {
-	v, err := codecs.ParseBody(codecs.Anthropic, body)
+	v, err := wire.ParseBody(codecs.Anthropic, body)
 	if err != nil {
 		return ""
 	}
 	var out strings.Builder
 	add := func(text string) {
-		parts, _ := codecs.SplitThink(text, p)
+		parts, _ := wire.SplitThink(text, p)
 		out.WriteString(codecs.Reply{Parts: parts}.Text())
 	}
 	content := v.Get("content")

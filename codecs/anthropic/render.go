@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RenderReply encodes a reply as the API would. A reply without an id, and calls
@@ -41,7 +42,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 		}
 	}
 	body := f.Set("usage", renderUsage(r.Usage)).Raw()
-	return body, append(w.warnings, codecs.LostFinish(c, r, body, p)...), nil
+	return body, append(w.warnings, wire.LostFinish(c, r, body, p)...), nil
 }
 
 type renderer struct {
@@ -60,7 +61,7 @@ func (w *renderer) warn(at, format string, args ...any) {
 // request, a reply may hold any key beside a block's own.
 func (w *renderer) part(p codecs.Part) codecs.Raw {
 	var f jsonx.Fields
-	own := func(keys ...string) codecs.Raw { return join(&f, codecs.Without(jsonx.Of(p.Extra), keys...)) }
+	own := func(keys ...string) codecs.Raw { return join(&f, wire.Without(jsonx.Of(p.Extra), keys...)) }
 	switch p.Kind {
 	case codecs.Text:
 		f.Str("type", typeText).Str("text", p.Text)
@@ -103,7 +104,7 @@ func (w *renderer) call(c codecs.ToolCall) codecs.Raw {
 	} else {
 		f.Str("input", c.ArgumentsText)
 	}
-	return join(&f, codecs.Without(jsonx.Of(c.Extra), "type", "id", "name", "input"))
+	return join(&f, wire.Without(jsonx.Of(c.Extra), "type", "id", "name", "input"))
 }
 
 // citations attaches sources that no text block carries in native form to the

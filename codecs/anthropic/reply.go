@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Reply decodes a message. Besides blocks it accepts content that is null (a
@@ -15,7 +16,7 @@ import (
 // *codecs.ProviderError; a body without content a *codecs.DecodeError.
 // Usage.Input is input_tokens as the wire has it: it leaves cached tokens out.
 func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
-	v, err := codecs.ParseBody(codecs.Anthropic, body)
+	v, err := wire.ParseBody(codecs.Anthropic, body)
 	if err != nil {
 		return codecs.Reply{}, err
 	}
@@ -57,7 +58,7 @@ func errorInside(v jsonx.Value, body []byte) error {
 		message = "no error message"
 	}
 	return &codecs.ProviderError{
-		Dialect: codecs.Anthropic, Status: 200, Kind: codecs.ErrorKind(statusOf(code, 200), code, message),
+		Dialect: codecs.Anthropic, Status: 200, Kind: wire.ErrorKind(statusOf(code, 200), code, message),
 		Code: code, Message: message, Body: body, Prefix: "response carried an error: ",
 	}
 }

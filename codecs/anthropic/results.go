@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // resultWriter encodes tool results under a profile. Media that the engine
@@ -54,23 +55,23 @@ func (w *resultWriter) block(id string, r codecs.ToolResult, extra codecs.Raw, a
 // content is the JSON text of the structured content, or "".
 func (w *resultWriter) content(r codecs.ToolResult, at string) codecs.Raw {
 	var blocks []codecs.Raw
-	for i, it := range codecs.ReadItems(r.Content) {
+	for i, it := range wire.ReadItems(r.Content) {
 		if b := w.item(it, r, fmt.Sprintf("%s/content/%d", at, i)); b != nil {
 			blocks = append(blocks, b)
 		}
 	}
 	if len(blocks) == 0 {
-		return jsonx.Quote(codecs.StructuredText(r))
+		return jsonx.Quote(wire.StructuredText(r))
 	}
 	return jsonx.List(blocks...)
 }
 
 // item encodes one block of a result, nil for an empty text.
-func (w *resultWriter) item(it codecs.Item, r codecs.ToolResult, at string) codecs.Raw {
+func (w *resultWriter) item(it wire.Item, r codecs.ToolResult, at string) codecs.Raw {
 	switch it.Kind {
-	case codecs.ItemText:
+	case wire.ItemText:
 		return textBlock(it.Text, cacheControl(it.Raw))
-	case codecs.ItemDocument:
+	case wire.ItemDocument:
 		if !w.documents {
 			return textBlock(it.Text, nil)
 		}
@@ -78,9 +79,9 @@ func (w *resultWriter) item(it codecs.Item, r codecs.ToolResult, at string) code
 			return nil
 		}
 		return documentText(it.Text)
-	case codecs.ItemBlob:
+	case wire.ItemBlob:
 		return w.blob(it, r, at)
-	case codecs.ItemNative:
+	case wire.ItemNative:
 		return w.native(it, at)
 	}
 	if it.Type == "tool_reference" && jsonx.Of(it.Raw).Get("tool_name").Str() != "" {
@@ -89,13 +90,13 @@ func (w *resultWriter) item(it codecs.Item, r codecs.ToolResult, at string) code
 	return textBlock(it.Text, nil)
 }
 
-func (w *resultWriter) blob(it codecs.Item, r codecs.ToolResult, at string) codecs.Raw {
+func (w *resultWriter) blob(it wire.Item, r codecs.ToolResult, at string) codecs.Raw {
 	mode, block := codecs.MediaPlaceholder, codecs.Raw(nil)
 	switch {
 	case it.Data == "":
-	case codecs.ImageMIME(it.MIME):
+	case wire.ImageMIME(it.MIME):
 		mode, block = w.images, sourceBlock(typeImage, base64Source(it.MIME, it.Data))
-	case it.MIME == codecs.PDFMIME:
+	case it.MIME == wire.PDFMIME:
 		mode, block = w.pdf, sourceBlock(typeDocument, base64Source(it.MIME, it.Data))
 	}
 	switch mode {
@@ -117,12 +118,12 @@ func (w *resultWriter) blob(it codecs.Item, r codecs.ToolResult, at string) code
 // native passes on a block that is in this dialect's own form already. An image
 // block always goes; documents and search results only where the engine takes
 // them.
-func (w *resultWriter) native(it codecs.Item, at string) codecs.Raw {
+func (w *resultWriter) native(it wire.Item, at string) codecs.Raw {
 	keep := w.documents
 	switch {
 	case it.Type == typeImage:
 		keep = true
-	case it.Type == typeDocument && it.MIME == codecs.PDFMIME:
+	case it.Type == typeDocument && it.MIME == wire.PDFMIME:
 		keep = w.pdf == codecs.MediaNative
 	}
 	if keep {
@@ -155,7 +156,7 @@ func sourceBlock(typ string, source codecs.Raw) codecs.Raw {
 }
 
 func base64Source(mime, data string) codecs.Raw {
-	return (&jsonx.Fields{}).Str("type", "base64").Str("media_type", mime).Str("data", codecs.StripSpace(data)).Raw()
+	return (&jsonx.Fields{}).Str("type", "base64").Str("media_type", mime).Str("data", wire.StripSpace(data)).Raw()
 }
 
 func textSource(text string) codecs.Raw {
@@ -166,7 +167,7 @@ func documentText(text string) codecs.Raw { return sourceBlock(typeDocument, tex
 
 // decodeText returns the text of base64 data, bad UTF-8 replaced.
 func decodeText(data string) (string, bool) {
-	data = strings.TrimRight(codecs.StripSpace(data), "=")
+	data = strings.TrimRight(wire.StripSpace(data), "=")
 	raw, err := base64.RawStdEncoding.DecodeString(data)
 	if err != nil {
 		return "", false
@@ -178,12 +179,12 @@ func decodeText(data string) (string, bool) {
 // model has no form for becomes a line of text.
 func (c *conversation) media(p codecs.Part, at string) codecs.Raw {
 	m, extra := *p.Media, c.extra(p.Extra, at)
-	if mime, data, ok := codecs.SplitDataURI(m.URI); ok && m.Data == "" {
+	if mime, data, ok := wire.SplitDataURI(m.URI); ok && m.Data == "" {
 		m.MIME, m.Data, m.URI = mime, data, ""
 	}
 	mime := m.MIME
 	if mime == "" {
-		mime = codecs.LinkMIME(m.URI)
+		mime = wire.LinkMIME(m.URI)
 	}
 	typ := p.Type
 	if typ != typeImage && typ != typeDocument {
@@ -197,13 +198,13 @@ func (c *conversation) media(p codecs.Part, at string) codecs.Raw {
 	switch {
 	case jsonx.Of(extra).Get("source").Exists():
 		source = jsonx.Of(extra).Get("source").Raw()
-	case m.Data != "" && (codecs.ImageMIME(m.MIME) || m.MIME == codecs.PDFMIME):
+	case m.Data != "" && (wire.ImageMIME(m.MIME) || m.MIME == wire.PDFMIME):
 		source = base64Source(m.MIME, m.Data)
 	case m.Data != "" && strings.HasPrefix(m.MIME, "text/"):
 		if text, ok := decodeText(m.Data); ok && text != "" {
 			source = textSource(text)
 		}
-	case m.Data == "" && web && (p.Type == typ || codecs.ImageMIME(mime) || mime == codecs.PDFMIME):
+	case m.Data == "" && web && (p.Type == typ || wire.ImageMIME(mime) || mime == wire.PDFMIME):
 		source = (&jsonx.Fields{}).Str("type", "url").Str("url", m.URI).Raw()
 	}
 	off := c.profile.PromptImages == codecs.MediaPlaceholder
@@ -225,7 +226,7 @@ func (c *conversation) media(p codecs.Part, at string) codecs.Raw {
 
 // placeholder is the line that stands for media of a prompt.
 func placeholder(m codecs.Media) string {
-	it := codecs.Item{Kind: codecs.ItemBlob, Type: "resource", MIME: m.MIME, URI: m.URI, Data: m.Data}
+	it := wire.Item{Kind: wire.ItemBlob, Type: "resource", MIME: m.MIME, URI: m.URI, Data: m.Data}
 	major, _, _ := strings.Cut(m.MIME, "/")
 	switch {
 	case m.Data == "" && m.Name != "":

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // maxOptional is how many optional properties all strict tools of a request may
@@ -25,7 +26,7 @@ func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.
 	out := make([]codecs.Raw, 0, len(tools))
 	optional := 0
 	for _, t := range tools {
-		if class, owner, _ := codecs.ClassifyTool(t.Raw); len(t.Raw) > 0 && class == codecs.ClientTool && owner == codecs.Anthropic {
+		if class, owner, _ := wire.ClassifyTool(t.Raw); len(t.Raw) > 0 && class == wire.ClientTool && owner == codecs.Anthropic {
 			out = append(out, t.Raw)
 			continue
 		}
@@ -52,7 +53,7 @@ func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.
 // everything when it is in this dialect's form, else strict and cache_control.
 func carryKeys(f *jsonx.Fields, raw jsonx.Value) {
 	if raw.Get("input_schema").IsObject() {
-		f.Merge(codecs.Without(raw, "name", "description", "input_schema", "inputSchema", "parameters"))
+		f.Merge(wire.Without(raw, "name", "description", "input_schema", "inputSchema", "parameters"))
 		return
 	}
 	f.Set("cache_control", raw.Get("cache_control").Raw())
@@ -152,11 +153,11 @@ var datedType = regexp.MustCompile(`^[a-z][a-z0-9_]*_\d{8}$`)
 func checkServerTools(entries []codecs.Raw) error {
 	unlisted := true
 	for _, e := range entries {
-		if class, _, label := codecs.ClassifyTool(e); class == codecs.UnknownTool && !datedType.MatchString(label) {
+		if class, _, label := wire.ClassifyTool(e); class == wire.UnknownTool && !datedType.MatchString(label) {
 			unlisted = false
 		}
 	}
-	return codecs.CheckServerTools(codecs.Anthropic, entries, unlisted)
+	return wire.CheckServerTools(codecs.Anthropic, entries, unlisted)
 }
 
 // encodeChoice returns the value of tool_choice, nil for none. The parallel
@@ -198,7 +199,7 @@ func fieldsOrNil(f *jsonx.Fields) codecs.Raw {
 // API refuses it. extraTools says that Extra brings tools of its own.
 func encodeTools(f *jsonx.Fields, req codecs.Request, p codecs.Profile, extraTools bool) ([]codecs.Warning, error) {
 	hasTools := len(req.Tools) > 0 || len(req.ServerTools) > 0 || extraTools
-	choice, withhold, warnings := codecs.GateChoice(req.Choice, hasTools, p)
+	choice, withhold, warnings := wire.GateChoice(req.Choice, hasTools, p)
 	if !hasTools {
 		if choice.Mode == codecs.ChoiceAny || choice.Mode == codecs.ChoiceTool {
 			warnings = append(warnings, codecs.Warnf(codecs.WarnChoiceDropped, "", "dropping tool_choice '%s': the request has no tools", choice.Mode))

@@ -17,6 +17,7 @@
 package gemini
 
 import (
+	"maps"
 	"net/url"
 	"strings"
 
@@ -32,10 +33,6 @@ var (
 	_ codecs.Readers = Codec{}
 )
 
-// ErrStream is codecs.ErrStream. In this dialect a JSON list of replies is a
-// stream too: what streamGenerateContent answers without alt=sse.
-var ErrStream = codecs.ErrStream
-
 const (
 	methodPlain  = "generateContent"
 	methodStream = "streamGenerateContent"
@@ -48,7 +45,7 @@ func (Codec) Dialect() codecs.Dialect { return codecs.Gemini }
 // its form.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "gemini", Messages: "contents", SystemFirst: true,
+		Home: "gemini", Finishes: maps.Clone(finishes), Messages: "contents", SystemFirst: true,
 		Shapes:          []codecs.Shape{{Name: "json_array"}, {Name: "sse", Param: "alt", Value: "sse"}},
 		ToolNames:       codecs.NameRule{Max: 64, Other: "_.:-", Letter: true},
 		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},

@@ -120,7 +120,7 @@ func TestOddBodies(t *testing.T) {
 
 func TestStreamBodyIsNamed(t *testing.T) {
 	_, err := Codec{}.Reply([]byte(`[{"candidates":[]}]`), codecs.Profile{})
-	if !errors.Is(err, ErrStream) {
+	if !errors.Is(err, codecs.ErrStream) {
 		t.Error(err)
 	}
 	_, err = Codec{}.Reply([]byte(`[{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]`), codecs.Profile{})

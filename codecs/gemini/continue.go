@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Continue returns the model content of the turn, its parts as they came, and
@@ -57,7 +58,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 		}
 		pointer := fmt.Sprintf("/results/%d", c.Pos)
 		if turn.emptied[c.Pos] {
-			res = codecs.RefusedArguments(c, res)
+			res = wire.RefusedArguments(c, res)
 		}
 		id := turn.ids[c.Pos]
 		if res.ID != c.ID {
@@ -84,7 +85,7 @@ type echo struct {
 }
 
 func readEcho(body codecs.Raw) (*echo, error) {
-	root, err := codecs.ParseBody(codecs.Gemini, body)
+	root, err := wire.ParseBody(codecs.Gemini, body)
 	if err != nil {
 		return nil, err
 	}

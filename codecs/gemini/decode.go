@@ -8,6 +8,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/tags"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // field returns a member by its camelCase name, in either spelling.
@@ -177,7 +178,7 @@ func (rd *partReader) read(v jsonx.Value, pointer string) []codecs.Part {
 		owner.Signature = signature
 	}
 	if !wholeBlock(owner.Kind) {
-		owner.Extra = codecs.Object(extra)
+		owner.Extra = wire.Object(extra)
 	}
 	return out
 }
@@ -264,8 +265,8 @@ func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (c
 	}
 	c := &codecs.ToolCall{Pos: rd.calls, ID: token(v.Get("id")), Name: name, Cut: cut}
 	rd.calls++
-	c.Extra = codecs.Object(without(v, "id", "name", "args", "willContinue"))
-	rd.warnings = append(rd.warnings, codecs.ReadArguments(c, v.Get("args"), pointer+"/args")...)
+	c.Extra = wire.Object(without(v, "id", "name", "args", "willContinue"))
+	rd.warnings = append(rd.warnings, wire.ReadArguments(c, v.Get("args"), pointer+"/args")...)
 	return codecs.Part{Kind: codecs.CallKind, Call: c}, true
 }
 

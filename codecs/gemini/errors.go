@@ -66,7 +66,7 @@ func readError(root jsonx.Value) wireError {
 // kind classifies the error. One wording stands for every exhausted quota; when
 // each of them counts by the minute, waiting helps, and it is a rate.
 func (e wireError) kind(status int) string {
-	kind := codecs.ErrorKind(status, e.code+" "+e.reason, e.message)
+	kind := wire.ErrorKind(status, e.code+" "+e.reason, e.message)
 	if kind == codecs.ErrQuota && e.perMinute {
 		return codecs.ErrRate
 	}
@@ -78,7 +78,7 @@ func (e wireError) kind(status int) string {
 func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.ProviderError {
 	out := &codecs.ProviderError{
 		Dialect: codecs.Gemini, Status: status, Body: body,
-		RetryAfter: codecs.HeaderValue(header, "Retry-After"),
+		RetryAfter: wire.HeaderValue(header, "Retry-After"),
 	}
 	var e wireError
 	if len(body) <= codecs.MaxBody {

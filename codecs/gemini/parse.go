@@ -18,7 +18,7 @@ import (
 // A result has the ordinal of the call that it answers, in the model content
 // before it; none when nothing tells.
 func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(codecs.Gemini, in.Body)
+	root, err := wire.ParseBody(codecs.Gemini, in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -55,7 +55,7 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 	}
 	extra := add(nil, "toolConfig", parseChoice(&req, field(root, "toolConfig")))
 	extra = add(extra, "generationConfig", parseConfig(&req, field(root, "generationConfig")))
-	req.Extra = codecs.Object(append(extra, without(root, "contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model")...))
+	req.Extra = wire.Object(append(extra, without(root, "contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model")...))
 	return req, rd.warnings, nil
 }
 
@@ -119,7 +119,7 @@ func parseTools(req *codecs.Request, tools jsonx.Value) error {
 				continue
 			}
 			for j, d := range list(m.Value) {
-				t, ok, err := codecs.ParseTool(d.Raw())
+				t, ok, err := wire.ParseTool(d.Raw())
 				if err == nil && !ok {
 					err = fmt.Errorf("a declaration is %s, not an object", d.Kind())
 				}
@@ -133,7 +133,7 @@ func parseTools(req *codecs.Request, tools jsonx.Value) error {
 				req.Tools = append(req.Tools, t)
 			}
 		}
-		if rest := codecs.Object(without(entry, "functionDeclarations")); rest != nil {
+		if rest := wire.Object(without(entry, "functionDeclarations")); rest != nil {
 			req.ServerTools = append(req.ServerTools, rest)
 		}
 	}
@@ -160,7 +160,7 @@ func lowerTypes(v jsonx.Value, depth int) codecs.Raw {
 			for j, p := range props {
 				props[j].Value = jsonx.Of(lowerTypes(p.Value, depth+1))
 			}
-			if now = codecs.Object(props); now == nil {
+			if now = wire.Object(props); now == nil {
 				now = m.Value.Raw()
 			}
 		case m.Key == "anyOf" && m.Value.IsArray():
@@ -177,7 +177,7 @@ func lowerTypes(v jsonx.Value, depth int) codecs.Raw {
 	if !changed {
 		return v.Raw()
 	}
-	return codecs.Object(members)
+	return wire.Object(members)
 }
 
 // parseChoice reads toolConfig and returns what the neutral choice does not
@@ -186,7 +186,7 @@ func parseChoice(req *codecs.Request, cfg jsonx.Value) codecs.Raw {
 	rest := without(cfg, "functionCallingConfig")
 	fcc := field(cfg, "functionCallingConfig")
 	if !fcc.IsObject() {
-		return codecs.Object(rest)
+		return wire.Object(rest)
 	}
 	names := field(fcc, "allowedFunctionNames")
 	mode := fcc.Get("mode").Str()
@@ -201,10 +201,10 @@ func parseChoice(req *codecs.Request, cfg jsonx.Value) codecs.Raw {
 	case strings.EqualFold(mode, "ANY") && names.Len() == 1 && names.At(0).Str() != "":
 		req.Choice = codecs.Choice{Mode: codecs.ChoiceTool, Name: names.At(0).Str()}
 	default:
-		req.Choice.Raw = codecs.Object(add(nil, "functionCallingConfig", fcc.Raw()))
-		return codecs.Object(rest)
+		req.Choice.Raw = wire.Object(add(nil, "functionCallingConfig", fcc.Raw()))
+		return wire.Object(rest)
 	}
-	return codecs.Object(add(rest, "functionCallingConfig", codecs.Object(without(fcc, "mode", "allowedFunctionNames"))))
+	return wire.Object(add(rest, "functionCallingConfig", wire.Object(without(fcc, "mode", "allowedFunctionNames"))))
 }
 
 // parseConfig takes the token limit out of generationConfig and returns the
@@ -218,5 +218,5 @@ func parseConfig(req *codecs.Request, cfg jsonx.Value) codecs.Raw {
 		}
 		rest = append(rest, m)
 	}
-	return codecs.Object(rest)
+	return wire.Object(rest)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/laws"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // equalRaw compares raw JSON as JSON.
@@ -188,11 +189,11 @@ func TestResultBlocksArrive(t *testing.T) {
 		var texts, payloads []string
 		collect(jsonx.Of(jsonx.List(msgs[1:]...)), "", &texts, &payloads)
 		all := strings.Join(texts, "\n")
-		for _, it := range codecs.ReadItems(res.Content) {
-			text := it.Kind == codecs.ItemText
+		for _, it := range wire.ReadItems(res.Content) {
+			text := it.Kind == wire.ItemText
 			switch {
 			case text && res.Structured != nil:
-			case it.Kind == codecs.ItemBlob && slices.Contains(payloads, it.Data):
+			case it.Kind == wire.ItemBlob && slices.Contains(payloads, it.Data):
 			case it.String() == "" || !strings.Contains(all, it.String()):
 				t.Fatalf("seed %d: %s is nowhere in %s", seed, it.String(), msgs[1:])
 			}

@@ -5,13 +5,14 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RawCalls returns the parts that hold a functionCall with a name, in wire
 // order. Calls that a limit cut are there, those of a turn that ended with
 // MALFORMED_FUNCTION_CALL are not. It never fails.
 func (Codec) RawCalls(body []byte, _ codecs.Profile) []codecs.Raw {
-	root, err := codecs.ParseBody(codecs.Gemini, body)
+	root, err := wire.ParseBody(codecs.Gemini, body)
 	if err != nil {
 		return nil
 	}
@@ -49,7 +50,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	if r, err := c.Reply(body, p); err == nil {
 		return r.Text()
 	}
-	root, err := codecs.ParseBody(codecs.Gemini, body)
+	root, err := wire.ParseBody(codecs.Gemini, body)
 	if err != nil {
 		return ""
 	}
@@ -63,7 +64,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 		parts = append(parts, rd.readAll(list(chunk.Get("candidates").At(0).Get("content").Get("parts")), "")...)
 	}
 	var b strings.Builder
-	for _, part := range splitThink(parts, codecs.ThinkTag(p)) {
+	for _, part := range splitThink(parts, wire.ThinkTag(p)) {
 		if part.Kind == codecs.Text {
 			b.WriteString(part.Text)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RenderReply encodes a reply as generateContent answers it. A blocked prompt
@@ -28,14 +29,14 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	}
 	id := r.ID
 	if id == "" {
-		id = codecs.MadeID(append([]byte(model), parts...), 0, "", "")
+		id = wire.MadeID(append([]byte(model), parts...), 0, "", "")
 	}
 	body.Str("modelVersion", model).Str("responseId", id)
 	if r.Unfinished > 0 {
 		e.warn(codecs.WarnLossy, "", "%d call(s) without a name are left out", r.Unfinished)
 	}
 	out := body.Raw()
-	return out, append(e.warnings, codecs.LostFinish(c, r, out, p)...), nil
+	return out, append(e.warnings, wire.LostFinish(c, r, out, p)...), nil
 }
 
 func (e *encoder) blocked(body *jsonx.Fields, r codecs.Reply) {

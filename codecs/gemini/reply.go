@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Reply decodes the body of generateContent. The first candidate is the reply.
@@ -14,10 +15,10 @@ import (
 // Finish blocked, the block reason as RawFinish and the provider's words as
 // FinishMessage. A body with an error and no candidate gives a
 // *codecs.ProviderError. A list of chunks gives a *codecs.DecodeError that wraps
-// ErrStream. A functionCall of a turn that ended with MALFORMED_FUNCTION_CALL
+// codecs.ErrStream. A functionCall of a turn that ended with MALFORMED_FUNCTION_CALL
 // becomes an opaque part, so that it never runs.
 func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
-	root, err := codecs.ParseBody(codecs.Gemini, body)
+	root, err := wire.ParseBody(codecs.Gemini, body)
 	if err != nil {
 		return codecs.Reply{}, err
 	}
@@ -26,7 +27,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		if len(items) == 1 && items[0].Get("error").Defined() {
 			return codecs.Reply{}, insideError(items[0], body)
 		}
-		return codecs.Reply{}, decodeError("", fmt.Errorf("a list of chunks: %w", ErrStream))
+		return codecs.Reply{}, decodeError("", fmt.Errorf("a list of chunks: %w", codecs.ErrStream))
 	}
 	if !root.IsObject() {
 		return codecs.Reply{}, decodeError("", fmt.Errorf("response is %s, not an object", root.Kind()))
@@ -73,13 +74,13 @@ func readCandidate(r codecs.Reply, root, cand jsonx.Value, p codecs.Profile) (co
 			"the reply has a candidate and an error: %s", readError(root).message))
 	}
 	rd := partReader{malformed: isMalformed(cand)}
-	r.Parts = splitThink(rd.readAll(parts, "/candidates/0/content/parts"), codecs.ThinkTag(p))
+	r.Parts = splitThink(rd.readAll(parts, "/candidates/0/content/parts"), wire.ThinkTag(p))
 	r.Warnings = append(r.Warnings, rd.warnings...)
 	r.Unfinished = rd.unfinished
 
 	r.RawFinish = token(field(cand, "finishReason"))
 	r.FinishMessage = field(cand, "finishMessage").Str()
-	codecs.SetFinish(&r, finishes, "/candidates/0/finishReason")
+	wire.SetFinish(&r, finishes, "/candidates/0/finishReason")
 	if rd.calls > 0 && r.RawFinish == "UNEXPECTED_TOOL_CALL" {
 		r.Finish = codecs.FinishToolCalls
 	}

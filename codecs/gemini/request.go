@@ -18,7 +18,7 @@ import (
 // generationConfig and toolConfig it is merged member by member, so that a
 // temperature there does not push out the token limit.
 func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	if err := codecs.CheckServerTools(codecs.Gemini, req.ServerTools, true); err != nil {
+	if err := wire.CheckServerTools(codecs.Gemini, req.ServerTools, true); err != nil {
 		return nil, nil, err
 	}
 	if p.NoServerTool && len(req.ServerTools) > 0 {
@@ -39,7 +39,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		body.Set("systemInstruction", si.Set("parts", jsonx.List(parts...)).Raw())
 	}
 	extra := jsonx.Of(req.Extra)
-	choice, withhold, ws := codecs.GateChoice(req.Choice, len(req.Tools)+len(req.ServerTools) > 0, p)
+	choice, withhold, ws := wire.GateChoice(req.Choice, len(req.Tools)+len(req.ServerTools) > 0, p)
 	e.warnings = append(e.warnings, ws...)
 	if !withhold {
 		if err := c.setTools(e, &body, req, p); err != nil {

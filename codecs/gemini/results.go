@@ -10,12 +10,12 @@ import (
 )
 
 // mediaItem is a prompt's media as an item, for its placeholder.
-func mediaItem(m *codecs.Media) codecs.Item {
+func mediaItem(m *codecs.Media) wire.Item {
 	typ := mediaType(m.MIME)
 	if typ != "image" && typ != "audio" && typ != "video" {
 		typ = "resource"
 	}
-	return codecs.Item{Kind: codecs.ItemBlob, Type: typ, MIME: m.MIME, URI: m.URI, Data: m.Data}
+	return wire.Item{Kind: wire.ItemBlob, Type: typ, MIME: m.MIME, URI: m.URI, Data: m.Data}
 }
 
 // media encodes a prompt's media as inlineData or fileData, or as a placeholder
@@ -25,7 +25,7 @@ func (e *encoder) media(p codecs.Part, pointer string) codecs.Raw {
 	native := takesPrompt(m.MIME)
 	switch {
 	case mediaType(m.MIME) == "image" && e.profile.PromptImages == codecs.MediaPlaceholder,
-		m.MIME == codecs.PDFMIME && e.profile.PromptPDF == codecs.MediaPlaceholder:
+		m.MIME == wire.PDFMIME && e.profile.PromptPDF == codecs.MediaPlaceholder:
 		native = false
 	case m.Data == "":
 		native = fetchable(m.URI) && (native || m.MIME == "")
@@ -53,7 +53,7 @@ func takesPrompt(mime string) bool {
 	case "audio", "video", "text":
 		return true
 	}
-	return mime == codecs.PDFMIME || mime == "application/json"
+	return mime == wire.PDFMIME || mime == "application/json"
 }
 
 // fetchable tells whether the provider can reach a URI.
@@ -89,8 +89,8 @@ var promptImages = []string{"image/png", "image/jpeg", "image/webp", "image/heic
 
 // mediaMode tells how one item of a result travels: native, placeholder or
 // follow_up; "" for items that are no payload.
-func mediaMode(it codecs.Item, p codecs.Profile) string {
-	if it.Kind != codecs.ItemBlob {
+func mediaMode(it wire.Item, p codecs.Profile) string {
+	if it.Kind != wire.ItemBlob {
 		return ""
 	}
 	mode := ""
@@ -99,7 +99,7 @@ func mediaMode(it codecs.Item, p codecs.Profile) string {
 		return codecs.MediaPlaceholder
 	case slices.Contains(resultImages, it.MIME):
 		mode = p.ResultImages
-	case it.MIME == codecs.PDFMIME:
+	case it.MIME == wire.PDFMIME:
 		mode = p.ResultPDF
 	default:
 		return codecs.MediaPlaceholder
@@ -119,7 +119,7 @@ func mediaMode(it codecs.Item, p codecs.Profile) string {
 // placeholder line in it. Beside structured content, which has no room for
 // lines, what is not text stands under a key of its own.
 func encodeResult(r codecs.ToolResult, id codecs.Raw, p codecs.Profile, pointer string) (part codecs.Raw, followUp []codecs.Raw, warnings []codecs.Warning) {
-	items := codecs.ReadItems(r.Content)
+	items := wire.ReadItems(r.Content)
 	structured := jsonx.Of(r.Structured)
 	var lines, beside []string
 	var native []codecs.Raw
@@ -140,11 +140,11 @@ func encodeResult(r codecs.ToolResult, id codecs.Raw, p codecs.Profile, pointer 
 		case codecs.MediaPlaceholder:
 			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder()))
 		}
-		if it.Kind == codecs.ItemNative {
+		if it.Kind == wire.ItemNative {
 			warnings = append(warnings, nativeWarning(it, pointer))
 		}
 		lines = append(lines, it.String())
-		if it.Kind != codecs.ItemText {
+		if it.Kind != wire.ItemText {
 			beside = append(beside, it.String())
 		} else if structured.IsObject() && !covers(structured, it.Text) {
 			warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, pointer,
@@ -159,7 +159,7 @@ func encodeResult(r codecs.ToolResult, id codecs.Raw, p codecs.Profile, pointer 
 	case structured.IsObject():
 		raw = response.Merge(structured.Raw()).Str(freeKey(structured), strings.Join(beside, "\n")).Raw()
 	case len(items) == 0:
-		raw = response.Str(textKey(r, p), codecs.StructuredText(r)).Raw()
+		raw = response.Str(textKey(r, p), wire.StructuredText(r)).Raw()
 	default:
 		raw = response.Str(textKey(r, p), strings.Join(lines, "\n")).Raw()
 	}
@@ -180,7 +180,7 @@ func textKey(r codecs.ToolResult, p codecs.Profile) string {
 }
 
 // nativeWarning reports a block in another dialect's form that goes out as text.
-func nativeWarning(it codecs.Item, pointer string) codecs.Warning {
+func nativeWarning(it wire.Item, pointer string) codecs.Warning {
 	if it.Type == "image" {
 		return codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder())
 	}
@@ -212,13 +212,13 @@ func freeKey(v jsonx.Value) string {
 
 // filePart is the fileData part of a link that was one before, nil for others
 // and for a model that takes no media inside a response.
-func filePart(it codecs.Item, p codecs.Profile) codecs.Raw {
+func filePart(it wire.Item, p codecs.Profile) codecs.Raw {
 	v := jsonx.Of(it.Raw)
 	if it.Type != "resource_link" || !v.Get("_meta").Get(fileDataMark).Bool() {
 		return nil
 	}
 	mode := p.ResultImages
-	if it.MIME == codecs.PDFMIME {
+	if it.MIME == wire.PDFMIME {
 		mode = p.ResultPDF
 	}
 	if mode != "" && mode != codecs.MediaNative {
@@ -243,7 +243,7 @@ func filePartOf(mime, uri, name string) codecs.Raw {
 // inlinePart builds {"inlineData":{...}}.
 func inlinePart(mime, data, name string) codecs.Raw {
 	var d, out jsonx.Fields
-	d.Str("mimeType", mime).Str("data", codecs.StripSpace(data))
+	d.Str("mimeType", mime).Str("data", wire.StripSpace(data))
 	if name != "" {
 		d.Str("displayName", name)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // setTools adds the function declarations and the server tools.
@@ -150,7 +151,7 @@ func withoutKey(v jsonx.Value, key string) codecs.Raw {
 	if kept == nil {
 		return codecs.Raw("{}")
 	}
-	return codecs.Object(kept)
+	return wire.Object(kept)
 }
 
 // Bounds of the reduction: references may repeat and contain themselves.

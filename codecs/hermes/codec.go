@@ -12,6 +12,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/openai"
 	"github.com/toolconform/conform/internal/tags"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Codec is the hermes codec. Its zero value is ready for use.
@@ -70,7 +71,7 @@ func orDefault(s, fallback string) string {
 }
 
 func scanner(p codecs.Profile) tags.Scanner {
-	return tags.Scanner{Think: codecs.ThinkTag(p), Call: callTag(p)}
+	return tags.Scanner{Think: wire.ThinkTag(p), Call: callTag(p)}
 }
 
 // transport is the profile for the transport, which must leave the thinking in

@@ -6,6 +6,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/tags"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // readCall reads the body of a block. A whole JSON object with a name is a
@@ -25,7 +26,7 @@ func readCall(s tags.Span, at string) (*codecs.ToolCall, []codecs.Warning) {
 		return nil, nil
 	}
 	call := &codecs.ToolCall{Name: name, ArgumentsText: args}
-	codecs.ReadArgumentsText(call, args, at)
+	wire.ReadArgumentsText(call, args, at)
 	if call.Arguments != nil { // the fault is elsewhere in the block
 		call.Arguments = nil
 		call.ArgumentsErr = "the call is no JSON object"
@@ -48,8 +49,8 @@ func wholeCall(body, at string) (*codecs.ToolCall, []codecs.Warning) {
 		key = "parameters"
 		warnings = append(warnings, codecs.Warnf(codecs.WarnParametersKey, at, "call of %s: the key parameters is read as arguments", call.Name))
 	}
-	warnings = append(warnings, codecs.ReadArguments(call, v.Get(key), at)...)
-	call.Extra = codecs.Without(v, "name", key)
+	warnings = append(warnings, wire.ReadArguments(call, v.Get(key), at)...)
+	call.Extra = wire.Without(v, "name", key)
 	return call, warnings
 }
 

@@ -15,7 +15,7 @@ func block(c codecs.ToolCall, p codecs.Profile) string {
 	if c.Arguments == nil {
 		args = c.ArgumentsText
 		if copied := c; args != "" {
-			codecs.ReadArgumentsText(&copied, args, "")
+			wire.ReadArgumentsText(&copied, args, "")
 			if copied.Arguments != nil { // it was the block that did not decode
 				args += "}"
 			}
@@ -76,7 +76,7 @@ func assemble(parts []codecs.Part, limit bool, p codecs.Profile) (text string, r
 	lossy := func(format string, args ...any) {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, "", format, args...))
 	}
-	think := codecs.ThinkTag(p)
+	think := wire.ThinkTag(p)
 	ids := false
 	for i, part := range parts {
 		switch {

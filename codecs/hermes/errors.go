@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Error reads an error body of the transport.
@@ -47,6 +48,6 @@ func failure(root jsonx.Value, prefix string, body []byte) *codecs.ProviderError
 	}
 	return &codecs.ProviderError{
 		Dialect: codecs.Hermes, Status: 200, Code: e.Code, Message: message, Prefix: prefix,
-		Kind: codecs.ErrorKind(200, e.Code, message), Body: body,
+		Kind: wire.ErrorKind(200, e.Code, message), Body: body,
 	}
 }

@@ -30,7 +30,7 @@ func liftTools(text string, p codecs.Profile) (tools []codecs.Tool, rest string,
 			from = start + len("<tools>")
 			continue
 		}
-		tools, warnings, err := codecs.ParseTools(list)
+		tools, warnings, err := wire.ParseTools(list)
 		if err != nil || len(tools) == 0 {
 			from = start + len("<tools>")
 			continue
@@ -125,7 +125,7 @@ func (d *decoder) message(m codecs.Message, at string) {
 		var parts []codecs.Part
 		for _, part := range m.Parts {
 			if part.Kind == codecs.ResultKind && part.Result != nil && part.Result.ID == "" {
-				if lifted, ok := d.responses(codecs.ResultText(*part.Result)); ok {
+				if lifted, ok := d.responses(wire.ResultText(*part.Result)); ok {
 					parts = append(parts, lifted...)
 					continue
 				}

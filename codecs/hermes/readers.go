@@ -3,6 +3,7 @@ package hermes
 import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RawCalls returns native calls as they came; without any, one
@@ -55,7 +56,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	text := ""
 	if standard {
 		text = chat.TextContent(body, transport(p))
-	} else if root, err := codecs.ParseBody(codecs.Hermes, body); err == nil {
+	} else if root, err := wire.ParseBody(codecs.Hermes, body); err == nil {
 		text = root.Lookup(at).Str()
 	}
 	return codecs.Reply{Parts: lift(text, at, false, p).parts}.Text()

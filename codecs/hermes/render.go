@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RenderReply writes the turn as a model on a server without a parser does:
@@ -56,7 +57,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	f.Str("model", r.Model).Merge(nest(pointer, jsonx.Quote(text))).Str("finish_reason", finish)
 	f.Int("prompt_length", usage.Input).Int("num_generated_tokens", usage.Output)
 	body := f.Raw()
-	return body, append(warnings, codecs.LostFinish(c, r, body, p)...), nil
+	return body, append(warnings, wire.LostFinish(c, r, body, p)...), nil
 }
 
 // nest builds the value that has v at pointer.

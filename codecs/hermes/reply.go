@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/toolconform/conform/codecs"
-	"github.com/toolconform/conform/codecs/openai"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Reply decodes a reply of the transport and lifts the calls out of its text.
@@ -59,7 +59,7 @@ func read(body []byte, p codecs.Profile) (codecs.Reply, string, error) {
 // success false is that host's error. Its finish reasons are those of the
 // transport.
 func readAt(body []byte, pointer string) (codecs.Reply, string, error) {
-	root, err := codecs.ParseBody(codecs.Hermes, body)
+	root, err := wire.ParseBody(codecs.Hermes, body)
 	if err != nil {
 		return codecs.Reply{}, "", err
 	}
@@ -83,9 +83,9 @@ func readAt(body []byte, pointer string) (codecs.Reply, string, error) {
 	for _, key := range []string{"finish_reason", "done_reason", "stop_reason"} {
 		if r.RawFinish = root.Get(key).Str(); r.RawFinish != "" {
 			if r.RawFinish == codecs.FinishError {
-				return codecs.Reply{}, "", openai.EndedInError(body)
+				return codecs.Reply{}, "", wire.EndedInError(codecs.Hermes, body)
 			}
-			openai.SetFinish(&r, "/"+key)
+			wire.SetFinish(&r, chat.Wire().Finishes, "/"+key)
 			break
 		}
 	}

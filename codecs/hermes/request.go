@@ -11,14 +11,14 @@ import (
 // Request encodes a chat completions body without a tools field: the tool
 // prompt is a system message in front of the conversation. Calls and results of
 // the history go out as text blocks. The wire has no tool choice: none leaves
-// the tool prompt out, see codecs.GateChoice.
+// the tool prompt out, see wire.GateChoice.
 func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	if err := codecs.CheckServerTools(codecs.Hermes, req.ServerTools, false); err != nil {
+	if err := wire.CheckServerTools(codecs.Hermes, req.ServerTools, false); err != nil {
 		return nil, nil, err
 	}
 	gate := p
 	gate.ToolChoice = []string{"-"} // a rule of the dialect, whatever the profile says
-	_, withhold, warnings := codecs.GateChoice(req.Choice, len(req.Tools) > 0, gate)
+	_, withhold, warnings := wire.GateChoice(req.Choice, len(req.Tools) > 0, gate)
 	if req.Parallel != nil && len(req.Tools) > 0 {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: tools in a prompt have no such knob"))
 	}

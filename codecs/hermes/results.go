@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // response writes the text of one result. Source: spec 1.4: compact JSON, keys
@@ -12,7 +13,7 @@ import (
 func response(r codecs.ToolResult, p codecs.Profile) string {
 	var f jsonx.Fields
 	tag := responseTag(p)
-	return "<" + tag + ">\n" + string(f.Str("content", codecs.ResultText(r)).Str("name", r.Name).Raw()) + "\n</" + tag + ">"
+	return "<" + tag + ">\n" + string(f.Str("content", wire.ResultText(r)).Str("name", r.Name).Raw()) + "\n</" + tag + ">"
 }
 
 // resultMessages writes one message for each result and, where the profile
@@ -24,12 +25,12 @@ func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([
 	for _, r := range results {
 		var f jsonx.Fields
 		out = append(out, f.Str("role", resultRole(p)).Str("content", response(r, p)).Raw())
-		for _, it := range codecs.ReadItems(r.Content) {
-			if it.Kind != codecs.ItemBlob {
+		for _, it := range wire.ReadItems(r.Content) {
+			if it.Kind != wire.ItemBlob {
 				continue
 			}
-			follows := it.Data != "" && (codecs.ImageMIME(it.MIME) && p.ResultImages == codecs.MediaFollowUp ||
-				it.MIME == codecs.PDFMIME && p.ResultPDF == codecs.MediaFollowUp)
+			follows := it.Data != "" && (wire.ImageMIME(it.MIME) && p.ResultImages == codecs.MediaFollowUp ||
+				it.MIME == wire.PDFMIME && p.ResultPDF == codecs.MediaFollowUp)
 			code := codecs.WarnMediaPlaceholder
 			if follows {
 				code = codecs.WarnMediaFollowUp

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // echoKeys are what goes back of a turn. images are there for models that make
@@ -19,7 +20,7 @@ var echoKeys = []string{"role", "content", "thinking", "images", "tool_calls", "
 // server refuses a string. Ids are optional: none is made, but an id that the
 // caller gave to the result of a call without one goes into both.
 func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Profile) ([]codecs.Raw, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(codecs.Ollama, r.Body)
+	root, err := wire.ParseBody(codecs.Ollama, r.Body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,11 +101,11 @@ func (e *echo) calls(list jsonx.Value) []codecs.Raw {
 				kept := slices.DeleteFunc(members, func(m jsonx.Member) bool { return m.Key == "id" })
 				members = append(jsonx.Of(f.Raw()).Members(), kept...)
 			}
-			raw = codecs.Object(members)
+			raw = wire.Object(members)
 		}
 		if call.Arguments == nil {
 			e.warnings = append(e.warnings, emptied(*call, at))
-			result = codecs.RefusedArguments(*call, result)
+			result = wire.RefusedArguments(*call, result)
 		}
 		out = append(out, raw)
 		if answered {
@@ -125,5 +126,5 @@ func withArguments(fn jsonx.Value, args codecs.Raw) codecs.Raw {
 			members[i].Value = jsonx.Of(args)
 		}
 	}
-	return codecs.Object(members)
+	return wire.Object(members)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // message is one wire message, read for Reply and ParseRequest alike, so that
@@ -27,7 +28,7 @@ func readAssistant(v jsonx.Value, at string, p codecs.Profile) message {
 			break
 		}
 	}
-	body, tagged := codecs.SplitThink(text, p)
+	body, tagged := wire.SplitThink(text, p)
 	if native != "" && !tagged { // thinking in tags takes the place of the field
 		m.parts = append(m.parts, codecs.Part{Kind: codecs.Reasoning, Text: native})
 	}
@@ -90,8 +91,8 @@ func readCall(v jsonx.Value, at string) (*codecs.ToolCall, []codecs.Warning) {
 		return nil, []codecs.Warning{codecs.Warnf(codecs.WarnCallNameless, at, "entry of tool_calls has no function name; it is no call")}
 	}
 	call := &codecs.ToolCall{ID: idOf(v), Name: name}
-	warnings := codecs.ReadArguments(call, v.Path("function", "arguments"), at+"/function/arguments")
-	call.Extra = codecs.Without(v, "id", "type", "function")
+	warnings := wire.ReadArguments(call, v.Path("function", "arguments"), at+"/function/arguments")
+	call.Extra = wire.Without(v, "id", "type", "function")
 	return call, warnings
 }
 

@@ -20,14 +20,14 @@ func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.
 		pe = &codecs.ProviderError{Dialect: codecs.Ollama}
 	}
 	pe.Status, pe.Body = status, body
-	pe.RetryAfter = codecs.HeaderValue(header, "Retry-After")
+	pe.RetryAfter = wire.HeaderValue(header, "Retry-After")
 	if pe.Message == "" {
 		pe.Message = strings.ToValidUTF8(strings.TrimSpace(string(body)), "\uFFFD")
 	}
 	if pe.Message == "" {
 		pe.Message = fmt.Sprintf("HTTP %d", status)
 	}
-	pe.Kind = codecs.ErrorKind(status, pe.Code, pe.Message)
+	pe.Kind = wire.ErrorKind(status, pe.Code, pe.Message)
 	return pe
 }
 

@@ -15,7 +15,7 @@ import (
 // unknown keys come back in Extra. A result has the ordinal of the call that it
 // answers.
 func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(codecs.Ollama, in.Body)
+	root, err := wire.ParseBody(codecs.Ollama, in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -50,7 +50,7 @@ func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []cod
 			if !m.Value.Defined() {
 				continue
 			}
-			tools, warnings, err := codecs.ParseTools(m.Value.Raw())
+			tools, warnings, err := wire.ParseTools(m.Value.Raw())
 			if err != nil {
 				return fail("/tools", err)
 			}
@@ -63,7 +63,7 @@ func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []cod
 			extra = append(extra, m)
 		}
 	}
-	req.Extra = codecs.Object(extra)
+	req.Extra = wire.Object(extra)
 	return req, d.warnings, nil
 }
 
@@ -87,7 +87,7 @@ func (d *decoder) options(v jsonx.Value, req *codecs.Request) codecs.Raw {
 	}
 	if n, ok := v.Get(key).Int(); ok && n > 0 && n <= 1<<31 {
 		req.MaxTokens = int(n)
-		return codecs.Without(v, key)
+		return wire.Without(v, key)
 	}
 	return v.Raw()
 }

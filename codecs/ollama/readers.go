@@ -3,11 +3,12 @@ package ollama
 import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RawCalls returns the entries of message.tool_calls that have a name.
 func (Codec) RawCalls(body []byte, _ codecs.Profile) []codecs.Raw {
-	root, err := codecs.ParseBody(codecs.Ollama, body)
+	root, err := wire.ParseBody(codecs.Ollama, body)
 	if err != nil {
 		return nil
 	}
@@ -39,10 +40,10 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	if r, err := c.Reply(body, p); err == nil {
 		return r.Text()
 	}
-	root, err := codecs.ParseBody(codecs.Ollama, body)
+	root, err := wire.ParseBody(codecs.Ollama, body)
 	if err != nil {
 		return ""
 	}
-	parts, _ := codecs.SplitThink(contentText(root.Path("message", "content")), p)
+	parts, _ := wire.SplitThink(contentText(root.Path("message", "content")), p)
 	return codecs.Reply{Parts: parts}.Text()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RenderReply encodes r as the server does with stream false. The wire has one
@@ -50,5 +51,5 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
 		return nil, nil, fmt.Errorf("ollama: reply: a raw value is not JSON: %w", err)
 	}
-	return body, append(warnings, codecs.LostFinish(c, r, body, p)...), nil
+	return body, append(warnings, wire.LostFinish(c, r, body, p)...), nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 var errNoMessage = errors.New("response contained no message")
@@ -13,14 +14,14 @@ var errNoMessage = errors.New("response contained no message")
 // "done","done_reason"?,"prompt_eval_count"?,"eval_count"?}. An error inside a
 // 200, {"error":"text"}, is a *codecs.ProviderError.
 func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
-	root, err := codecs.ParseBody(codecs.Ollama, body)
+	root, err := wire.ParseBody(codecs.Ollama, body)
 	if err != nil {
 		return codecs.Reply{}, err
 	}
 	if e := root.Get("error"); e.Defined() && root.IsObject() {
 		pe := readError(root)
 		pe.Status, pe.Body, pe.Prefix = 200, body, "response carried an error: "
-		pe.Kind = codecs.ErrorKind(200, pe.Code, pe.Message)
+		pe.Kind = wire.ErrorKind(200, pe.Code, pe.Message)
 		return codecs.Reply{}, pe
 	}
 	msg := root.Get("message")
@@ -30,7 +31,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	m := readAssistant(msg, "/message", p)
 	r := codecs.Reply{Model: root.Get("model").Str(), Parts: m.parts, Warnings: m.warnings, Body: body}
 	r.RawFinish = root.Get("done_reason").Str()
-	codecs.SetFinish(&r, finishes, "/done_reason")
+	wire.SetFinish(&r, finishes, "/done_reason")
 	r.Usage = readUsage(root)
 	return r, nil
 }

@@ -12,9 +12,9 @@ import (
 // Request encodes {"model","messages","tools"?,"stream","options"?}. stream is
 // always there, because the server's default is true. A token limit is
 // options.num_predict; the options of Extra are merged into it key by key.
-// A tool choice cannot be sent: see codecs.GateChoice for what happens to it.
+// A tool choice cannot be sent: see wire.GateChoice for what happens to it.
 func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	if err := codecs.CheckServerTools(codecs.Ollama, req.ServerTools, false); err != nil {
+	if err := wire.CheckServerTools(codecs.Ollama, req.ServerTools, false); err != nil {
 		return nil, nil, err
 	}
 	if len(req.Extra) > 0 {
@@ -23,7 +23,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		}
 	}
 	p.ToolChoice = []string{"-"} // a rule of the wire, whatever the profile says
-	_, withhold, warnings := codecs.GateChoice(req.Choice, len(req.Tools) > 0, p)
+	_, withhold, warnings := wire.GateChoice(req.Choice, len(req.Tools) > 0, p)
 	if req.Parallel != nil && len(req.Tools) > 0 {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: this wire has no such knob"))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // imagePrefixes tell the type of an image from the start of its base64 text,
@@ -51,12 +52,12 @@ func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([
 			followUp = append(followUp, imgs...)
 			names = append(names, r.Name)
 		}
-		for _, it := range codecs.ReadItems(r.Content) {
+		for _, it := range wire.ReadItems(r.Content) {
 			_, img := resultImage(it)
 			switch {
-			case it.Kind != codecs.ItemBlob && !(it.Kind == codecs.ItemNative && it.Data != ""):
+			case it.Kind != wire.ItemBlob && !(it.Kind == wire.ItemNative && it.Data != ""):
 			case img && p.ResultImages == codecs.MediaNative:
-			case it.Type == "document" && it.MIME != codecs.PDFMIME:
+			case it.Type == "document" && it.MIME != wire.PDFMIME:
 			case img && moved:
 				warnings = append(warnings, codecs.Warnf(codecs.WarnMediaFollowUp, at, "%s", it.Placeholder()))
 			default:
@@ -78,10 +79,10 @@ func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([
 func resultContent(r codecs.ToolResult, p codecs.Profile) (content string, imgs []codecs.Raw, moved bool) {
 	moved = p.ResultImages == codecs.MediaFollowUp
 	if len(r.Content) == 0 || (p.ResultImages != codecs.MediaNative && !moved) {
-		return codecs.ResultText(r), nil, false
+		return wire.ResultText(r), nil, false
 	}
-	var rest []codecs.Item
-	for _, it := range codecs.ReadItems(r.Content) {
+	var rest []wire.Item
+	for _, it := range wire.ReadItems(r.Content) {
 		data, ok := resultImage(it)
 		if ok {
 			imgs = append(imgs, jsonx.Quote(data))
@@ -90,13 +91,13 @@ func resultContent(r codecs.ToolResult, p codecs.Profile) (content string, imgs 
 			rest = append(rest, it)
 		}
 	}
-	return codecs.ItemsText(rest), imgs, moved
+	return wire.ItemsText(rest), imgs, moved
 }
 
 // resultImage returns the raw base64 of an item that is an image.
-func resultImage(it codecs.Item) (string, bool) {
-	data := codecs.StripSpace(it.Data)
-	ok := data != "" && (codecs.ImageMIME(it.MIME) || it.MIME == anyImage) && (it.Kind == codecs.ItemBlob || it.Kind == codecs.ItemNative && it.Type == "image")
+func resultImage(it wire.Item) (string, bool) {
+	data := wire.StripSpace(it.Data)
+	ok := data != "" && (wire.ImageMIME(it.MIME) || it.MIME == anyImage) && (it.Kind == wire.ItemBlob || it.Kind == wire.ItemNative && it.Type == "image")
 	return data, ok
 }
 
@@ -104,14 +105,14 @@ func resultImage(it codecs.Item) (string, bool) {
 // the server refuses as such.
 func imageData(m codecs.Media) (string, bool) {
 	mime, data := m.MIME, m.Data
-	if t, payload, ok := codecs.SplitDataURI(m.URI); ok && data == "" {
+	if t, payload, ok := wire.SplitDataURI(m.URI); ok && data == "" {
 		mime, data = t, payload
 	}
-	data = codecs.StripSpace(data)
+	data = wire.StripSpace(data)
 	if mime == "" {
 		mime = strings.TrimSuffix(imageMIME(data), anyImage)
 	}
-	return data, data != "" && (codecs.ImageMIME(mime) || mime == anyImage)
+	return data, data != "" && (wire.ImageMIME(mime) || mime == anyImage)
 }
 
 // mediaLine is the line of text that stands for media the wire cannot carry.
@@ -135,7 +136,7 @@ func mediaLine(m codecs.Media) string {
 		parts = append(parts, "<"+m.URI+">")
 	}
 	if m.Data != "" {
-		parts = append(parts, fmt.Sprintf("(%d bytes)", codecs.DecodedSize(m.Data)))
+		parts = append(parts, fmt.Sprintf("(%d bytes)", wire.DecodedSize(m.Data)))
 	}
 	return strings.Join(parts, " ")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // echoKeys are the message keys of an echo when the profile names none. Every
@@ -21,7 +22,7 @@ func (c Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Pr
 	if len(r.Body) == 0 {
 		return nil, nil, errors.New("continue: the reply has no Body to echo; pass a Reply that came from Reply or Close")
 	}
-	root, err := codecs.ParseBody(c.Dialect(), r.Body)
+	root, err := wire.ParseBody(c.Dialect(), r.Body)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // imagePart reads an image_url part. Its URL stands in an object or, at
@@ -14,7 +15,7 @@ func imagePart(v jsonx.Value) codecs.Part {
 	src := v.Get("image_url")
 	u, extra := src.Str(), codecs.Raw(nil)
 	if src.IsObject() {
-		u, extra = src.Get("url").Str(), codecs.Without(src, "url")
+		u, extra = src.Get("url").Str(), wire.Without(src, "url")
 	}
 	if u == "" {
 		return codecs.Part{Kind: codecs.Opaque, Type: v.Get("type").Str(), Extra: v.Raw()}
@@ -25,13 +26,13 @@ func imagePart(v jsonx.Value) codecs.Part {
 // mediaOf reads a data URI or a link. The MIME type of a link comes from its
 // file name; without one it is fallback.
 func mediaOf(u, fallback string) *codecs.Media {
-	if mime, data, ok := codecs.SplitDataURI(u); ok {
+	if mime, data, ok := wire.SplitDataURI(u); ok {
 		if mime == "" {
 			mime = fallback
 		}
 		return &codecs.Media{MIME: mime, Data: data}
 	}
-	m := &codecs.Media{MIME: codecs.LinkMIME(u), URI: u}
+	m := &codecs.Media{MIME: wire.LinkMIME(u), URI: u}
 	if !strings.HasPrefix(m.MIME, "image/") {
 		m.MIME = fallback
 	}
@@ -213,7 +214,7 @@ func thinkingPart(chunk jsonx.Value) codecs.Part {
 // the texts stay apart and byte for byte.
 func splitThink(texts []string, p codecs.Profile) []codecs.Part {
 	whole := strings.Join(texts, "")
-	out, _ := codecs.SplitThink(whole, p)
+	out, _ := wire.SplitThink(whole, p)
 	if len(out) == 1 && out[0].Kind == codecs.Text && out[0].Text == whole {
 		out = nil
 		for _, s := range texts {
@@ -270,7 +271,7 @@ func (t *message) readMedia(msg jsonx.Value, at string) {
 	}
 	t.parts = append(t.parts, codecs.Part{
 		Kind: codecs.MediaKind, ID: id, Text: words,
-		Media: &codecs.Media{MIME: "audio/*", Data: data}, Extra: codecs.Without(audio, "id", "data", "transcript"),
+		Media: &codecs.Media{MIME: "audio/*", Data: data}, Extra: wire.Without(audio, "id", "data", "transcript"),
 	})
 }
 
@@ -290,16 +291,16 @@ func (t *message) readCalls(msg jsonx.Value, at string) {
 			t.nameless = i == len(items)-1
 			continue
 		}
-		call := &codecs.ToolCall{Pos: pos, ID: callID(item), Name: fn.Get("name").Str(), Extra: codecs.Without(item, "id", "type", "function", "index", "custom")}
+		call := &codecs.ToolCall{Pos: pos, ID: callID(item), Name: fn.Get("name").Str(), Extra: wire.Without(item, "id", "type", "function", "index", "custom")}
 		call.Signature = item.Path("extra_content", "google", "thought_signature").Str()
-		t.warnings = append(t.warnings, codecs.ReadArguments(call, fn.Get("arguments"), ptr+"/function/arguments")...)
+		t.warnings = append(t.warnings, wire.ReadArguments(call, fn.Get("arguments"), ptr+"/function/arguments")...)
 		t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
 		pos++
 	}
 	fn := msg.Get("function_call")
 	if name := fn.Get("name").Str(); name != "" && pos == 0 {
 		call := &codecs.ToolCall{Name: name}
-		t.warnings = append(t.warnings, codecs.ReadArguments(call, fn.Get("arguments"), at+"/function_call/arguments")...)
+		t.warnings = append(t.warnings, wire.ReadArguments(call, fn.Get("arguments"), at+"/function_call/arguments")...)
 		t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
 	}
 }

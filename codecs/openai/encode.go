@@ -104,7 +104,7 @@ func (a *assistantFields) think(i int, p codecs.Part) {
 
 // left warns about keys that another dialect put beside a part.
 func (a *assistantFields) left(i int, extra codecs.Raw, known ...string) {
-	if rest := codecs.Without(jsonx.Of(extra), known...); rest != nil {
+	if rest := wire.Without(jsonx.Of(extra), known...); rest != nil {
 		a.warn(codecs.WarnLossy, i, "chat completions has no place for %s", brief(rest))
 	}
 }
@@ -112,7 +112,7 @@ func (a *assistantFields) left(i int, extra codecs.Raw, known ...string) {
 func (a *assistantFields) call(i int, c codecs.ToolCall) {
 	if c.ID == "" {
 		seed := append(append(codecs.Raw(nil), a.seed...), c.Name+c.ArgumentsText+string(c.Arguments)...)
-		c.ID = codecs.MadeID(seed, len(a.calls), "call_", a.profile.IDRule)
+		c.ID = wire.MadeID(seed, len(a.calls), "call_", a.profile.IDRule)
 		a.warn(codecs.WarnIDMade, i, "call %d came without an id; %s was made", len(a.calls), c.ID)
 	}
 	a.left(i, c.Extra, "extra_content")
@@ -165,7 +165,7 @@ func (a *assistantFields) media(i int, p codecs.Part) {
 	m := p.Media
 	u := m.URI
 	if m.Data != "" {
-		u = codecs.DataURI(m.MIME, m.Data)
+		u = wire.DataURI(m.MIME, m.Data)
 	}
 	switch {
 	case a.reply && strings.HasPrefix(m.MIME, "image/") && u != "":
@@ -175,10 +175,10 @@ func (a *assistantFields) media(i int, p codecs.Part) {
 	case a.reply && strings.HasPrefix(m.MIME, "audio/") && m.Data != "" && a.audio == nil:
 		id := p.ID
 		if id == "" {
-			id = codecs.MadeID(codecs.Raw(m.Data), i, "audio_", "")
+			id = wire.MadeID(codecs.Raw(m.Data), i, "audio_", "")
 		}
 		var f jsonx.Fields
-		f.Str("id", id).Str("data", codecs.StripSpace(m.Data)).Int("expires_at", madeCreated)
+		f.Str("id", id).Str("data", wire.StripSpace(m.Data)).Int("expires_at", madeCreated)
 		if e := jsonx.Of(p.Extra).Get("expires_at"); e.Exists() {
 			f.Set("expires_at", e.Raw())
 		}
@@ -243,14 +243,14 @@ func (a *assistantFields) content(joined bool) codecs.Raw {
 	return jsonx.List(a.texts...)
 }
 
-// filled is codecs.Without, and null members left out too.
+// filled is wire.Without, and null members left out too.
 func filled(v jsonx.Value, keys ...string) codecs.Raw {
 	for _, m := range v.Members() {
 		if !m.Value.Defined() {
 			keys = append(keys, m.Key)
 		}
 	}
-	return codecs.Without(v, keys...)
+	return wire.Without(v, keys...)
 }
 
 // joined appends the members of the object rest, whose keys are not in object.
@@ -268,10 +268,10 @@ func replaced(v jsonx.Value, key string, value codecs.Raw) codecs.Raw {
 	for i, m := range members {
 		if m.Key == key {
 			members[i].Value = jsonx.Of(value)
-			return codecs.Object(members)
+			return wire.Object(members)
 		}
 	}
-	return codecs.Object(append(members, jsonx.Member{Key: key, Value: jsonx.Of(value)}))
+	return wire.Object(append(members, jsonx.Member{Key: key, Value: jsonx.Of(value)}))
 }
 
 // writer encodes the messages of a request.
@@ -349,7 +349,7 @@ func (w *writer) content(m wire.Message, role string) (codecs.Raw, error) {
 		switch part.Kind {
 		case codecs.Text:
 			list = append(list, cachedText(part))
-			if rest := codecs.Without(jsonx.Of(part.Extra), "cache_control"); rest != nil {
+			if rest := wire.Without(jsonx.Of(part.Extra), "cache_control"); rest != nil {
 				w.warn(codecs.WarnLossy, ptr, "chat completions has no place for %s", brief(rest))
 			}
 			plain = plain && !cached(part)

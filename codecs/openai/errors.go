@@ -16,7 +16,7 @@ import (
 // gateway that only says that its provider failed is completed with what the
 // provider said.
 func (c Codec) Error(status int, header map[string][]string, body []byte) *codecs.ProviderError {
-	e := &codecs.ProviderError{Dialect: c.Dialect(), Status: status, Body: body, RetryAfter: codecs.HeaderValue(header, "Retry-After")}
+	e := &codecs.ProviderError{Dialect: c.Dialect(), Status: status, Body: body, RetryAfter: wire.HeaderValue(header, "Retry-After")}
 	text := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	if v, err := jsonx.Parse(body); err == nil {
 		e.Message, e.Code, _ = envelope(v)
@@ -27,7 +27,7 @@ func (c Codec) Error(status int, header map[string][]string, body []byte) *codec
 	if e.Message == "" {
 		e.Message = fmt.Sprintf("HTTP %d", status)
 	}
-	e.Kind = codecs.ErrorKind(status, e.Code, e.Message)
+	e.Kind = wire.ErrorKind(status, e.Code, e.Message)
 	return e
 }
 
@@ -163,7 +163,7 @@ func inside(message, code string, body []byte) *codecs.ProviderError {
 	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
 		status = n
 	}
-	e.Kind = codecs.ErrorKind(status, code, message)
+	e.Kind = wire.ErrorKind(status, code, message)
 	return e
 }
 

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // finishes maps the finish reasons of chat completions hosts, and the native
@@ -47,25 +48,12 @@ var rawFinish = map[string]string{
 	codecs.FinishError:         "error",
 }
 
-// SetFinish normalises the finish reason of r, which stands at pointer, by the
-// words of chat completions hosts. Other wires that such hosts have, as those of
-// the hermes dialect, use it too.
-func SetFinish(r *codecs.Reply, pointer string) { codecs.SetFinish(r, finishes, pointer) }
-
-// EndedInError is the error of a reply whose finish reason is error and which
-// says no more. Source: row ER03.
-func EndedInError(body []byte) *codecs.ProviderError {
-	e := inside("response ended with finish_reason error", "", body)
-	e.Prefix = ""
-	return e
-}
-
-// setFinish is SetFinish for a choice. native is the reason of the provider
+// setFinish normalises the finish reason of a choice. native is the reason of the provider
 // behind a gateway: OpenRouter reports tool_calls for a call that the limit cut,
 // and only the native reason tells. refused says that the message holds a
 // refusal.
 func setFinish(r *codecs.Reply, native string, refused bool) {
-	SetFinish(r, "/choices/0/finish_reason")
+	wire.SetFinish(r, finishes, "/choices/0/finish_reason")
 	acts := len(r.Calls()) > 0 || len(r.ClientCalls()) > 0
 	normal := r.Finish == codecs.FinishStop || r.Finish == codecs.FinishToolCalls
 	switch n := finishes[native]; {

@@ -1,6 +1,8 @@
 package openai
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestMediaOf(t *testing.T) {
 	for _, c := range []struct{ in, mime, uri, data string }{

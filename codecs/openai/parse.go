@@ -14,7 +14,7 @@ import (
 // Keys that the neutral request has no field for come back in Extra; what of a
 // message it cannot carry is a warning.
 func (c Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(c.Dialect(), in.Body)
+	root, err := wire.ParseBody(c.Dialect(), in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -88,7 +88,7 @@ func (r *requestReader) fields(root jsonx.Value) error {
 		}
 	}
 	if extra != nil {
-		r.req.Extra = codecs.Object(extra)
+		r.req.Extra = wire.Object(extra)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (r *requestReader) choice(key string, v jsonx.Value) {
 		r.req.Choice = codecs.Choice{Mode: codecs.ChoiceTool, Name: name}
 		return
 	}
-	r.req.Choice = codecs.ParseChoice(v.Raw())
+	r.req.Choice = wire.ParseChoice(v.Raw())
 }
 
 // tools reads the function tools. Custom tools and the built-in ones of some
@@ -108,7 +108,7 @@ func (r *requestReader) tools(list jsonx.Value, at string, legacy bool) {
 		if fn := entry.Get("function"); !entry.Get("type").Exists() && fn.Get("name").Str() != "" { // Mistral takes them untyped
 			entry = jsonx.Of(replaced(entry, "type", codecs.Raw(`"function"`)))
 		}
-		t, ok, err := codecs.ParseTool(entry.Raw())
+		t, ok, err := wire.ParseTool(entry.Raw())
 		switch {
 		case err != nil:
 			r.warn(codecs.WarnToolSkipped, fmt.Sprintf("%s/%d", at, i), "%v", err)
@@ -198,9 +198,9 @@ func mcpBlock(v jsonx.Value) codecs.Raw {
 		var f, src jsonx.Fields // MCP images have no URL; this form of a result's block has
 		src.Str("type", "url").Str("url", part.Media.URI)
 		return f.Str("type", "image").Set("source", src.Raw()).Raw()
-	case part.Kind == codecs.MediaKind && part.Media.MIME == codecs.PDFMIME:
+	case part.Kind == codecs.MediaKind && part.Media.MIME == wire.PDFMIME:
 		var f, res jsonx.Fields
-		res.Str("uri", part.Media.Name).Str("mimeType", codecs.PDFMIME).Str("blob", part.Media.Data)
+		res.Str("uri", part.Media.Name).Str("mimeType", wire.PDFMIME).Str("blob", part.Media.Data)
 		return f.Str("type", "resource").Set("resource", res.Raw()).Raw()
 	case part.Kind == codecs.MediaKind:
 		kind := "image"
@@ -244,7 +244,7 @@ func userPart(v jsonx.Value) codecs.Part {
 		return imagePart(v)
 	case "file":
 		file := v.Get("file")
-		if mime, data, ok := codecs.SplitDataURI(file.Get("file_data").Str()); ok {
+		if mime, data, ok := wire.SplitDataURI(file.Get("file_data").Str()); ok {
 			return codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: mime, Name: file.Get("filename").Str(), Data: data}}
 		}
 	case "input_audio":

@@ -3,12 +3,13 @@ package openai
 import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RawCalls returns the entries of tool_calls that have a name, or the legacy
 // function_call when there are none.
 func (Codec) RawCalls(body []byte, _ codecs.Profile) []codecs.Raw {
-	root, err := codecs.ParseBody(codecs.OpenAI, body)
+	root, err := wire.ParseBody(codecs.OpenAI, body)
 	if err != nil {
 		return nil
 	}
@@ -40,7 +41,7 @@ func (Codec) ExtractCall(raw codecs.Raw) (name string, arguments codecs.Raw, ok 
 	if call.Name == "" {
 		return "", nil, false
 	}
-	codecs.ReadArguments(&call, fn.Get("arguments"), "")
+	wire.ReadArguments(&call, fn.Get("arguments"), "")
 	return call.Name, call.Arguments, true
 }
 
@@ -50,7 +51,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	if r, err := c.Reply(body, p); err == nil {
 		return r.Text()
 	}
-	root, err := codecs.ParseBody(c.Dialect(), body)
+	root, err := wire.ParseBody(c.Dialect(), body)
 	if err != nil {
 		return ""
 	}

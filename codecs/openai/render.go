@@ -3,6 +3,7 @@ package openai
 import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // madeCreated is the time stamp of rendered replies: the same reply gives the
@@ -38,7 +39,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	}
 	id := r.ID
 	if id == "" {
-		id = codecs.MadeID(msg.Raw(), 0, "chatcmpl-", "")
+		id = wire.MadeID(msg.Raw(), 0, "chatcmpl-", "")
 	}
 	f.Str("id", id).Str("object", "chat.completion").Int("created", madeCreated).Str("model", r.Model)
 	f.Set("choices", jsonx.List(choice.Raw())).Set("usage", renderUsage(r.Usage))
@@ -46,7 +47,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
 		return nil, nil, err
 	}
-	return body, append(a.warnings, codecs.LostFinish(c, r, body, p)...), nil
+	return body, append(a.warnings, wire.LostFinish(c, r, body, p)...), nil
 }
 
 // renderRefusal gives the refusal of a message, or null. Other words of a

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 var errNoChoices = errors.New("response contained no choices")
@@ -13,7 +14,7 @@ var errNoChoices = errors.New("response contained no choices")
 // *codecs.ProviderError, a body without a usable choice is a
 // *codecs.DecodeError. Source: spec 2.3, 2.6.
 func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
-	root, err := codecs.ParseBody(c.Dialect(), body)
+	root, err := wire.ParseBody(c.Dialect(), body)
 	if err != nil {
 		return codecs.Reply{}, err
 	}
@@ -37,7 +38,7 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		return codecs.Reply{}, inside(message, code, body)
 	}
 	if r.RawFinish == codecs.FinishError {
-		return codecs.Reply{}, EndedInError(body)
+		return codecs.Reply{}, wire.EndedInError(codecs.OpenAI, body)
 	}
 	if !msg.IsObject() && r.RawFinish == "" {
 		return codecs.Reply{}, &codecs.DecodeError{
@@ -113,7 +114,7 @@ func readUsage(root, choice jsonx.Value) *codecs.Usage {
 // readCitations reads url_citation annotations and the source lists of search
 // hosts (Perplexity).
 func readCitations(root, msg jsonx.Value) []codecs.Citation {
-	var out codecs.Citations
+	var out wire.Citations
 	out.AddAnnotations(msg.Get("annotations"))
 	for _, s := range root.Get("search_results").Items() {
 		if u := s.Get("url").Str(); u != "" {

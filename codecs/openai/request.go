@@ -12,7 +12,7 @@ import (
 // max_completion_tokens unless the profile names another key; a choice and the
 // parallel knob only beside tools, as OpenAI refuses them alone.
 func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	if err := codecs.CheckServerTools(codecs.OpenAI, req.ServerTools, false); err != nil {
+	if err := wire.CheckServerTools(codecs.OpenAI, req.ServerTools, false); err != nil {
 		return nil, nil, err
 	}
 	if len(req.Extra) > 0 {
@@ -34,7 +34,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	var f jsonx.Fields
 	f.Str("model", req.Model).Set("messages", jsonx.List(w.out...))
 	hasTools := len(req.Tools) > 0
-	choice, withhold, warnings := codecs.GateChoice(req.Choice, hasTools, p)
+	choice, withhold, warnings := wire.GateChoice(req.Choice, hasTools, p)
 	w.warnings = append(w.warnings, warnings...)
 	if hasTools && !withhold {
 		tools, _, err := c.Tools(req.Tools, p)
@@ -78,7 +78,7 @@ func merged(f *jsonx.Fields, extra jsonx.Value) codecs.Raw {
 			taken = append(taken, m.Key)
 		}
 	}
-	return joined(f.Raw(), codecs.Without(extra, taken...))
+	return joined(f.Raw(), wire.Without(extra, taken...))
 }
 
 func maxTokensKey(p codecs.Profile) string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // answer keeps one call and writes its result, or leaves both out.
@@ -27,7 +28,7 @@ func (e *echo) answer(item jsonx.Value, pos, index int) {
 		item = jsonx.Of(replaced(item, "function", fn))
 		e.changed = true
 		if call := e.calls[pos]; call.ArgumentsErr != "" {
-			result = codecs.RefusedArguments(call, result)
+			result = wire.RefusedArguments(call, result)
 		}
 	}
 	e.kept = append(e.kept, item.Raw())
@@ -43,7 +44,7 @@ func (e *echo) answerLegacy(fn jsonx.Value, result codecs.ToolResult) {
 	if raw, emptied := e.emptied(fn, 0, "/function_call"); emptied {
 		e.legacy = raw
 		if call := e.calls[0]; call.ArgumentsErr != "" {
-			result = codecs.RefusedArguments(call, result)
+			result = wire.RefusedArguments(call, result)
 		}
 	}
 	content, follow, warnings := resultContent(result, e.profile, "/results/0")
@@ -69,21 +70,21 @@ func imageURL(u string, extra codecs.Raw) codecs.Raw {
 
 func filePart(name, mime, data string) codecs.Raw {
 	var in, f jsonx.Fields
-	in.Str("filename", name).Str("file_data", codecs.DataURI(mime, data))
+	in.Str("filename", name).Str("file_data", wire.DataURI(mime, data))
 	return f.Str("type", "file").Set("file", in.Raw()).Raw()
 }
 
 // attachment returns the native part of an item of a tool result and how the
 // profile wants it sent; part is nil when the item has no native form here.
-func attachment(it codecs.Item, p codecs.Profile) (part codecs.Raw, mode string) {
-	payload := it.Kind == codecs.ItemBlob || it.Kind == codecs.ItemNative
+func attachment(it wire.Item, p codecs.Profile) (part codecs.Raw, mode string) {
+	payload := it.Kind == wire.ItemBlob || it.Kind == wire.ItemNative
 	switch {
-	case payload && it.Data != "" && codecs.ImageMIME(it.MIME):
-		return imageURL(codecs.DataURI(it.MIME, it.Data), nil), p.ResultImages
-	case it.Kind == codecs.ItemNative && it.Type == "image" && it.URI != "":
+	case payload && it.Data != "" && wire.ImageMIME(it.MIME):
+		return imageURL(wire.DataURI(it.MIME, it.Data), nil), p.ResultImages
+	case it.Kind == wire.ItemNative && it.Type == "image" && it.URI != "":
 		return imageURL(it.URI, nil), p.ResultImages
-	case payload && it.Data != "" && it.MIME == codecs.PDFMIME:
-		return filePart(codecs.PDFName(it.URI), it.MIME, it.Data), p.ResultPDF
+	case payload && it.Data != "" && it.MIME == wire.PDFMIME:
+		return filePart(wire.PDFName(it.URI), it.MIME, it.Data), p.ResultPDF
 	}
 	return nil, codecs.MediaPlaceholder
 }
@@ -92,9 +93,9 @@ func attachment(it codecs.Item, p codecs.Profile) (part codecs.Raw, mode string)
 // that a user message after the results carries. Without media the content is
 // the text of spec 1.4. pointer is the place of the result, for warnings.
 func resultContent(r codecs.ToolResult, p codecs.Profile, pointer string) (content codecs.Raw, follow []codecs.Raw, warnings []codecs.Warning) {
-	items := codecs.ReadItems(r.Content)
+	items := wire.ReadItems(r.Content)
 	if len(items) == 0 {
-		return jsonx.Quote(codecs.ResultText(r)), nil, nil
+		return jsonx.Quote(wire.ResultText(r)), nil, nil
 	}
 	lines := make([]string, len(items))
 	parts := make([]codecs.Raw, len(items))
@@ -110,7 +111,7 @@ func resultContent(r codecs.ToolResult, p codecs.Profile, pointer string) (conte
 			lines[i] += ", in the user message after the tool results"
 			follow = append(follow, part)
 			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaFollowUp, pointer, "%s goes out in a user message after the results", it.Placeholder()))
-		case it.Kind == codecs.ItemBlob:
+		case it.Kind == wire.ItemBlob:
 			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder()))
 		}
 		parts[i] = textPart(lines[i])
@@ -155,18 +156,18 @@ func promptMedia(part codecs.Part, p codecs.Profile) (raw codecs.Raw, ok bool) {
 	image := strings.HasPrefix(m.MIME, "image/")
 	switch {
 	case image && m.Data != "" && p.PromptImages != codecs.MediaPlaceholder:
-		return imageURL(codecs.DataURI(m.MIME, m.Data), part.Extra), true
+		return imageURL(wire.DataURI(m.MIME, m.Data), part.Extra), true
 	case image && m.URI != "" && p.PromptImages != codecs.MediaPlaceholder:
 		return imageURL(m.URI, part.Extra), true
-	case m.MIME == codecs.PDFMIME && m.Data != "" && p.PromptPDF != codecs.MediaPlaceholder:
+	case m.MIME == wire.PDFMIME && m.Data != "" && p.PromptPDF != codecs.MediaPlaceholder:
 		name := m.Name
 		if name == "" {
-			name = codecs.PDFName(m.URI)
+			name = wire.PDFName(m.URI)
 		}
 		return filePart(name, m.MIME, m.Data), true
 	case audioFormats[m.MIME] != "" && m.Data != "":
 		var in, f jsonx.Fields
-		in.Str("data", codecs.StripSpace(m.Data)).Str("format", audioFormats[m.MIME])
+		in.Str("data", wire.StripSpace(m.Data)).Str("format", audioFormats[m.MIME])
 		return f.Str("type", "input_audio").Set("input_audio", in.Raw()).Raw(), true
 	}
 	return nil, false
@@ -189,7 +190,7 @@ func mediaLine(m *codecs.Media) string {
 			b.Str("data", m.Data)
 		}
 		if m.URI == "" {
-			return codecs.ReadItems([]codecs.Raw{b.Raw()})[0].Placeholder()
+			return wire.ReadItems([]codecs.Raw{b.Raw()})[0].Placeholder()
 		}
 		kind = "resource"
 	}
@@ -197,7 +198,7 @@ func mediaLine(m *codecs.Media) string {
 	f.Str("type", kind)
 	if kind == "resource_link" {
 		f.Str("name", m.Name).Str("uri", m.URI)
-		return codecs.ReadItems([]codecs.Raw{f.Raw()})[0].Placeholder()
+		return wire.ReadItems([]codecs.Raw{f.Raw()})[0].Placeholder()
 	}
 	var res jsonx.Fields
 	res.Str("uri", m.URI).Str("mimeType", m.MIME)
@@ -205,7 +206,7 @@ func mediaLine(m *codecs.Media) string {
 		res.Str("blob", m.Data)
 	}
 	f.Set("resource", res.Raw())
-	return codecs.ReadItems([]codecs.Raw{f.Raw()})[0].Placeholder()
+	return wire.ReadItems([]codecs.Raw{f.Raw()})[0].Placeholder()
 }
 
 // result encodes one tool message.

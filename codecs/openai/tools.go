@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Tools encodes tool definitions as nested function entries. A definition that
@@ -42,8 +43,8 @@ func toolEntry(t codecs.Tool) (codecs.Raw, error) {
 		raw = jsonx.Of(t.Raw)
 	}
 	if inner := raw.Get("function"); raw.Get("type").Str() == "function" && inner.IsObject() {
-		entry.Set("function", joined(fn.Raw(), codecs.Without(inner, "name", "description", "parameters")))
-		return joined(entry.Raw(), codecs.Without(raw, "type", "function")), nil
+		entry.Set("function", joined(fn.Raw(), wire.Without(inner, "name", "description", "parameters")))
+		return joined(entry.Raw(), wire.Without(raw, "type", "function")), nil
 	}
 	if strict := raw.Get("strict"); strict.Kind() == jsonx.Bool {
 		fn.Set("strict", strict.Raw())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // entry is one item of the echo on its way out.
@@ -27,7 +28,7 @@ type entry struct {
 //     engine refuses;
 //   - a call without call_id gets one, the same in echo and output.
 func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Profile) ([]codecs.Raw, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(codecs.Responses, r.Body)
+	root, err := wire.ParseBody(codecs.Responses, r.Body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,7 +204,7 @@ func (e *echo) finish() ([]codecs.Raw, []codecs.Warning, error) {
 			if n.raw, err = jsonx.Set(n.raw, "/arguments", codecs.Raw(`"{}"`)); err != nil {
 				return nil, nil, err
 			}
-			r = codecs.RefusedArguments(c, r)
+			r = wire.RefusedArguments(c, r)
 			e.warn(codecs.WarnArgumentsEmptied, "", "%s goes back with {} in place of undecodable arguments", at)
 		}
 		out = append(out, n.raw)

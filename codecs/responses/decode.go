@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Item types that this package treats in a way of their own.
@@ -114,7 +115,7 @@ type reader struct {
 	parts     []codecs.Part
 	calls     int
 	warnings  []codecs.Warning
-	citations codecs.Citations
+	citations wire.Citations
 	refusals  []string
 	tagged    bool   // think tags held some thinking
 	message   string // status of the last message item
@@ -168,9 +169,9 @@ func readCall(v jsonx.Value, pos int, pointer string) (codecs.ToolCall, []codecs
 	c := codecs.ToolCall{
 		Pos: pos, ID: callID(v), ItemID: idText(v.Get("id")), Name: v.Get("name").Str(),
 		Cut:   v.Get("status").Str() == "incomplete",
-		Extra: codecs.Without(v, "type", "id", "call_id", "name", "arguments", "status"),
+		Extra: wire.Without(v, "type", "id", "call_id", "name", "arguments", "status"),
 	}
-	return c, codecs.ReadArguments(&c, v.Get("arguments"), pointer)
+	return c, wire.ReadArguments(&c, v.Get("arguments"), pointer)
 }
 
 func callID(v jsonx.Value) string {
@@ -193,7 +194,7 @@ func idText(v jsonx.Value) string {
 func (rd *reader) messageItem(v jsonx.Value, pointer string) {
 	id := idText(v.Get("id"))
 	rd.message = v.Get("status").Str()
-	outer := codecs.Without(v, "type", "id", "role", "content", "status")
+	outer := wire.Without(v, "type", "id", "role", "content", "status")
 	if rd.message != "" && rd.message != "completed" {
 		var f jsonx.Fields
 		outer = f.Str("status", rd.message).Merge(outer).Raw()
@@ -228,7 +229,7 @@ func (rd *reader) messageItem(v jsonx.Value, pointer string) {
 }
 
 func (rd *reader) text(s, id string, extra codecs.Raw) {
-	parts, tagged := codecs.SplitThink(s, rd.profile)
+	parts, tagged := wire.SplitThink(s, rd.profile)
 	rd.tagged = rd.tagged || tagged
 	for _, p := range parts {
 		if p.Kind == codecs.Text {
@@ -250,7 +251,7 @@ func blockExtra(block jsonx.Value) codecs.Raw {
 			skip = append(skip, key)
 		}
 	}
-	return codecs.Without(block, skip...)
+	return wire.Without(block, skip...)
 }
 
 // readReasoning reads a reasoning item. The summary texts and the reasoning
@@ -271,7 +272,7 @@ func readReasoning(v jsonx.Value) codecs.Part {
 		f.Set("content", content.Raw())
 		kept = true
 	}
-	if others := codecs.Without(v, "type", "id", "summary", "content", "encrypted_content"); others != nil {
+	if others := wire.Without(v, "type", "id", "summary", "content", "encrypted_content"); others != nil {
 		f.Merge(others)
 		kept = true
 	}
@@ -308,10 +309,10 @@ func readMedia(v jsonx.Value) (codecs.Media, bool) {
 		if u == "" {
 			u = v.Path("image_url", "url").Str() // the chat form, which some clients send
 		}
-		if mime, data, ok := codecs.SplitDataURI(u); ok {
+		if mime, data, ok := wire.SplitDataURI(u); ok {
 			return codecs.Media{MIME: mime, Data: data}, true
 		}
-		m := codecs.Media{URI: u, MIME: codecs.LinkMIME(u)}
+		m := codecs.Media{URI: u, MIME: wire.LinkMIME(u)}
 		if !strings.HasPrefix(m.MIME, "image/") {
 			m.MIME = "image/*" // only the part's type tells that the URL is an image
 		}
@@ -319,16 +320,16 @@ func readMedia(v jsonx.Value) (codecs.Media, bool) {
 	case "input_file":
 		name := v.Get("filename").Str()
 		if u := v.Get("file_url").Str(); u != "" {
-			return codecs.Media{URI: u, Name: name, MIME: codecs.LinkMIME(u)}, name == ""
+			return codecs.Media{URI: u, Name: name, MIME: wire.LinkMIME(u)}, name == ""
 		}
 		data := v.Get("file_data").Str()
-		mime, payload, ok := codecs.SplitDataURI(data)
+		mime, payload, ok := wire.SplitDataURI(data)
 		m := codecs.Media{MIME: mime, Data: payload}
 		if !ok && data != "" && strings.HasSuffix(strings.ToLower(name), ".pdf") {
-			m, ok = codecs.Media{MIME: codecs.PDFMIME, Data: data}, true
+			m, ok = codecs.Media{MIME: wire.PDFMIME, Data: data}, true
 		}
 		m.Name = name
-		return m, ok && m.MIME == codecs.PDFMIME
+		return m, ok && m.MIME == wire.PDFMIME
 	}
 	return codecs.Media{}, false
 }

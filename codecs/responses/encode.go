@@ -72,7 +72,7 @@ func blockKeys(extra codecs.Raw) codecs.Raw {
 }
 
 func messageExtra(extra codecs.Raw) codecs.Raw {
-	return codecs.Without(jsonx.Of(extra), textKeys...)
+	return wire.Without(jsonx.Of(extra), textKeys...)
 }
 
 // flush writes the message that is open, if there is one.
@@ -361,7 +361,7 @@ func (w *writer) empties(c codecs.ToolCall) bool {
 
 func (w *writer) makeID(prefix string) string {
 	w.made++
-	return codecs.MadeID(w.seed, w.made, prefix, "")
+	return wire.MadeID(w.seed, w.made, prefix, "")
 }
 
 // inputMessage is a message of a role other than assistant.

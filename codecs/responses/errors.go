@@ -92,13 +92,13 @@ func errorKind(status int, code, message string) string {
 	if status < 400 && strings.Contains(code, "image") { // invalid_image, image_too_large, failed_to_download_image ...
 		return codecs.ErrShape
 	}
-	return codecs.ErrorKind(status, code, message)
+	return wire.ErrorKind(status, code, message)
 }
 
 // Error reads the body of an error status.
 func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.ProviderError {
-	e := &codecs.ProviderError{Dialect: codecs.Responses, Status: status, RetryAfter: codecs.HeaderValue(header, "retry-after"), Body: body}
-	if v, err := codecs.ParseBody(codecs.Responses, body); err == nil {
+	e := &codecs.ProviderError{Dialect: codecs.Responses, Status: status, RetryAfter: wire.HeaderValue(header, "retry-after"), Body: body}
+	if v, err := wire.ParseBody(codecs.Responses, body); err == nil {
 		m := readError(v)
 		if m.text == "" { // a response object: its error is one level down
 			m = readError(v.Get("response"))

@@ -3,6 +3,7 @@ package responses
 import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // statuses and reasons are the raw finishes that this dialect spells itself. A
@@ -93,7 +94,7 @@ func finish(r *codecs.Reply, root jsonx.Value, rd reader) {
 	if calls && (r.Finish == "" || r.Finish == codecs.FinishContentFilter) { // spec 2.4, TU05
 		r.Finish = codecs.FinishStop
 	}
-	codecs.SettleFinish(r, r.Finish, "/status") // TC22, TU06
+	wire.SettleFinish(r, r.Finish, "/status") // TC22, TU06
 	switch r.Finish {
 	case "", codecs.FinishStop, codecs.FinishToolCalls:
 		if rd.refusals != nil {

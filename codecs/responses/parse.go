@@ -17,7 +17,7 @@ import (
 // the neutral request has no place for, previous_response_id among them, go to
 // Extra.
 func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []codecs.Warning, error) {
-	root, err := codecs.ParseBody(codecs.Responses, in.Body)
+	root, err := wire.ParseBody(codecs.Responses, in.Body)
 	if err != nil {
 		return codecs.Request{}, nil, err
 	}
@@ -50,7 +50,7 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 				return codecs.Request{}, nil, err
 			}
 		case "tool_choice":
-			req.Choice = codecs.ParseChoice(v.Raw())
+			req.Choice = wire.ParseChoice(v.Raw())
 		case "parallel_tool_calls":
 			if used = v.Kind() == jsonx.Bool; used {
 				on := v.Bool()
@@ -92,11 +92,11 @@ func (b *history) tools(req *codecs.Request, list jsonx.Value) error {
 		return decodeError("/tools", fmt.Sprintf("tools is %s, not a list", list.Kind()))
 	}
 	for i, entry := range list.Items() {
-		if class, _, _ := codecs.ClassifyTool(entry.Raw()); class != codecs.FunctionTool {
+		if class, _, _ := wire.ClassifyTool(entry.Raw()); class != wire.FunctionTool {
 			req.ServerTools = append(req.ServerTools, entry.Raw())
 			continue
 		}
-		t, ok, err := codecs.ParseTool(entry.Raw())
+		t, ok, err := wire.ParseTool(entry.Raw())
 		if err != nil {
 			return decodeError(fmt.Sprintf("/tools/%d", i), err.Error())
 		}
@@ -217,7 +217,7 @@ func inputParts(v jsonx.Value) []codecs.Part {
 			continue
 		}
 		if m, ok := readMedia(block); ok {
-			extra := codecs.Without(block, "type", "image_url", "filename", "file_data", "file_url")
+			extra := wire.Without(block, "type", "image_url", "filename", "file_data", "file_url")
 			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &m, Extra: extra})
 			continue
 		}

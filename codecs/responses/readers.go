@@ -5,13 +5,14 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // RawCalls returns the function_call items of a body, those nested in messages
 // included, in wire order.
 func (Codec) RawCalls(body []byte, _ codecs.Profile) []codecs.Raw {
 	var out []codecs.Raw
-	root, err := codecs.ParseBody(codecs.Responses, body)
+	root, err := wire.ParseBody(codecs.Responses, body)
 	if err != nil {
 		return out
 	}
@@ -56,7 +57,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	if r, err := c.Reply(body, p); err == nil {
 		return r.Text()
 	}
-	root, err := codecs.ParseBody(codecs.Responses, body)
+	root, err := wire.ParseBody(codecs.Responses, body)
 	if err != nil {
 		return ""
 	}

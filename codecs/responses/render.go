@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // createdAt is the time of rendered responses: fixed, so that the same reply
@@ -30,7 +31,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 				call.Cut = true
 			}
 			if call.ID == "" {
-				call.ID = codecs.MadeID(w.seed, calls, "call_", p.IDRule)
+				call.ID = wire.MadeID(w.seed, calls, "call_", p.IDRule)
 				w.warn(codecs.WarnIDMade, "call of %s came without an id and goes out with %s", call.Name, call.ID)
 			}
 			calls++
@@ -58,7 +59,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 		w.flush()
 	}
 	body := envelope(r, &w, status, reason)
-	return body, append(w.warnings, codecs.LostFinish(c, r, body, p)...), nil
+	return body, append(w.warnings, wire.LostFinish(c, r, body, p)...), nil
 }
 
 func lastText(parts []codecs.Part) int {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Reply decodes a response object. Parts come in the order of the output items:
@@ -24,7 +25,7 @@ import (
 // RawFinish is incomplete_details.reason of an incomplete response, else the
 // status.
 func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
-	root, err := codecs.ParseBody(codecs.Responses, body)
+	root, err := wire.ParseBody(codecs.Responses, body)
 	if err != nil {
 		return codecs.Reply{}, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 func outputItem(id, output codecs.Raw) codecs.Raw {
@@ -31,10 +32,10 @@ type result struct {
 // content part an item, in order. Source: spec 1.4, rows RN01 to RN11.
 func encodeResult(r codecs.ToolResult, p codecs.Profile, who string) result {
 	if len(r.Content) == 0 {
-		return result{output: jsonx.Quote(codecs.StructuredText(r))}
+		return result{output: jsonx.Quote(wire.StructuredText(r))}
 	}
 	var out result
-	items := codecs.ReadItems(r.Content)
+	items := wire.ReadItems(r.Content)
 	parts := make([]codecs.Raw, len(items))
 	native := false
 	for i, it := range items {
@@ -47,7 +48,7 @@ func encodeResult(r codecs.ToolResult, p codecs.Profile, who string) result {
 			out.later = append(out.later, part)
 			out.warnings = append(out.warnings, codecs.Warnf(codecs.WarnMediaFollowUp, "", "%s: %s goes into a user message after the results", who, it.Placeholder()))
 		default:
-			if it.Kind == codecs.ItemBlob {
+			if it.Kind == wire.ItemBlob {
 				out.warnings = append(out.warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, "", "%s: %s", who, it.Placeholder()))
 			}
 		}
@@ -56,22 +57,22 @@ func encodeResult(r codecs.ToolResult, p codecs.Profile, who string) result {
 	if native {
 		out.output = jsonx.List(parts...)
 	} else {
-		out.output = jsonx.Quote(codecs.ItemsText(items))
+		out.output = jsonx.Quote(wire.ItemsText(items))
 	}
 	return out
 }
 
 // nativePart is the content part of an image or PDF, and where the profile
 // wants it. Everything else is a placeholder.
-func nativePart(it codecs.Item, p codecs.Profile) (part codecs.Raw, mode string) {
-	if it.Kind != codecs.ItemBlob || it.Data == "" {
+func nativePart(it wire.Item, p codecs.Profile) (part codecs.Raw, mode string) {
+	if it.Kind != wire.ItemBlob || it.Data == "" {
 		return nil, codecs.MediaPlaceholder
 	}
 	switch {
-	case codecs.ImageMIME(it.MIME) && it.Type != "audio":
-		part, mode = inputImage(codecs.DataURI(it.MIME, it.Data)), p.ResultImages
-	case it.MIME == codecs.PDFMIME && it.Type == "resource":
-		part, mode = inputFile(codecs.PDFName(it.URI), it.Data), p.ResultPDF
+	case wire.ImageMIME(it.MIME) && it.Type != "audio":
+		part, mode = inputImage(wire.DataURI(it.MIME, it.Data)), p.ResultImages
+	case it.MIME == wire.PDFMIME && it.Type == "resource":
+		part, mode = inputFile(wire.PDFName(it.URI), it.Data), p.ResultPDF
 	default:
 		return nil, codecs.MediaPlaceholder
 	}
@@ -93,7 +94,7 @@ func inputImage(url string) codecs.Raw {
 
 func inputFile(name, data string) codecs.Raw {
 	var f jsonx.Fields
-	return f.Str("type", "input_file").Str("filename", name).Str("file_data", codecs.DataURI(codecs.PDFMIME, data)).Raw()
+	return f.Str("type", "input_file").Str("filename", name).Str("file_data", wire.DataURI(wire.PDFMIME, data)).Raw()
 }
 
 // promptPart is the native part of prompt media: an image by data or URL, a PDF
@@ -101,7 +102,7 @@ func inputFile(name, data string) codecs.Raw {
 func promptPart(m codecs.Media, p codecs.Profile) (part codecs.Raw, ok bool) {
 	mime := m.MIME
 	if mime == "" {
-		mime = codecs.LinkMIME(m.URI)
+		mime = wire.LinkMIME(m.URI)
 	}
 	web := m.Data == "" && (strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "http://"))
 	switch {
@@ -112,16 +113,16 @@ func promptPart(m codecs.Media, p codecs.Profile) (part codecs.Raw, ok bool) {
 		if web {
 			return inputImage(m.URI), true
 		}
-		return inputImage(codecs.DataURI(mime, m.Data)), m.Data != "" && codecs.ImageMIME(mime)
+		return inputImage(wire.DataURI(mime, m.Data)), m.Data != "" && wire.ImageMIME(mime)
 	case strings.HasPrefix(mime, "audio/"), strings.HasPrefix(mime, "video/"), p.PromptPDF == codecs.MediaPlaceholder:
 		return nil, false
 	case web:
 		var f jsonx.Fields
 		return f.Str("type", "input_file").Str("file_url", m.URI).Raw(), true
-	case mime == codecs.PDFMIME && m.Data != "":
+	case mime == wire.PDFMIME && m.Data != "":
 		name := m.Name
 		if name == "" {
-			name = codecs.PDFName(m.URI)
+			name = wire.PDFName(m.URI)
 		}
 		return inputFile(name, m.Data), true
 	}
@@ -134,7 +135,7 @@ func mediaNote(m codecs.Media) string {
 	if kind != "image" && kind != "audio" && kind != "video" {
 		kind = "file"
 	}
-	return codecs.Item{Kind: codecs.ItemBlob, Type: kind, MIME: m.MIME, URI: m.URI, Data: m.Data}.Placeholder()
+	return wire.Item{Kind: wire.ItemBlob, Type: kind, MIME: m.MIME, URI: m.URI, Data: m.Data}.Placeholder()
 }
 
 // result writes a function_call_output.

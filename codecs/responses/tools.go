@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Tools encodes the flat function form with strict off: OpenAI turns an absent
@@ -31,7 +32,7 @@ func (Codec) Tools(tools []codecs.Tool, p codecs.Profile) (codecs.Raw, []codecs.
 		if nested := own.Get("function"); nested.IsObject() {
 			strict = nested.Get("strict")
 		} else {
-			f.Merge(codecs.Without(own, "type", "name", "description", "parameters", "inputSchema", "input_schema", "strict", "function"))
+			f.Merge(wire.Without(own, "type", "name", "description", "parameters", "inputSchema", "input_schema", "strict", "function"))
 		}
 		switch {
 		case strict.Exists():
@@ -62,16 +63,16 @@ func choiceValue(c codecs.Choice) codecs.Raw {
 // requestTools writes tools, tool_choice and parallel_tool_calls.
 func (c Codec) requestTools(f *jsonx.Fields, req codecs.Request, p codecs.Profile) ([]codecs.Warning, error) {
 	if len(req.ServerTools) > 0 {
-		if err := codecs.CheckServerTools(codecs.Responses, req.ServerTools, true); err != nil {
+		if err := wire.CheckServerTools(codecs.Responses, req.ServerTools, true); err != nil {
 			return nil, err
 		}
 		if p.NoServerTool {
-			_, _, label := codecs.ClassifyTool(req.ServerTools[0])
+			_, _, label := wire.ClassifyTool(req.ServerTools[0])
 			return nil, fmt.Errorf("server_tools[0]: '%s' is a server tool, and this engine does not support server tools", label)
 		}
 	}
 	hasTools := len(req.Tools)+len(req.ServerTools) > 0
-	choice, withhold, warnings := codecs.GateChoice(req.Choice, hasTools, p)
+	choice, withhold, warnings := wire.GateChoice(req.Choice, hasTools, p)
 	if hasTools && !withhold {
 		functions, more, err := c.Tools(req.Tools, p)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
 	"github.com/toolconform/conform/suite"
 )
@@ -81,7 +82,7 @@ func (k *kase) outcome(played obj, seen [][]codecs.ToolResult) obj {
 			if r.IsError {
 				got["outcome"] = "error_result:" + r.ID
 			}
-			flat = append(flat, obj{"call_id": r.ID, "isError": r.IsError, "text": codecs.ResultText(r)})
+			flat = append(flat, obj{"call_id": r.ID, "isError": r.IsError, "text": wire.ResultText(r)})
 		}
 	}
 	got["results"] = flat
@@ -181,7 +182,7 @@ func (k *kase) schema() []string {
 	if _, ok := k.report.Input["body"]; ok {
 		return k.names(want)
 	}
-	tools, _, err := codecs.ParseTools(k.raw("tools"))
+	tools, _, err := wire.ParseTools(k.raw("tools"))
 	if err != nil {
 		k.t.Fatal(err)
 	}

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/codecs/openai"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
 )
 
@@ -106,7 +108,7 @@ func (k *kase) results(reply codecs.Reply, raw codecs.Raw) []codecs.ToolResult {
 	if raw == nil {
 		return nil
 	}
-	results, err := codecs.ParseNeutralResults(raw)
+	results, err := neutral.Results(raw)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -205,9 +207,9 @@ func (k *kase) neutralHistory() []codecs.Message {
 		call := codecs.ToolCall{Pos: i, Name: o["name"].(string)}
 		call.ID, _ = o["id"].(string)
 		if text, ok := o["arguments_raw"].(string); ok {
-			codecs.ReadArgumentsText(&call, text, "")
+			wire.ReadArgumentsText(&call, text, "")
 		} else {
-			codecs.ReadArguments(&call, jsonx.Of(encode(k.t, o["arguments"])), "")
+			wire.ReadArguments(&call, jsonx.Of(encode(k.t, o["arguments"])), "")
 		}
 		turn.Parts = append(turn.Parts, codecs.Part{Kind: codecs.CallKind, Call: &call})
 	}
@@ -270,13 +272,13 @@ func (k *kase) encode() obj {
 		return k.encodeResults()
 	}
 	req := codecs.Request{Messages: prompt()}
-	tools, _, err := codecs.ParseTools(k.raw("tools"))
+	tools, _, err := wire.ParseTools(k.raw("tools"))
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	req.Tools = tools
 	if c := k.raw("tool_choice"); c != nil {
-		req.Choice = codecs.ParseChoice(c)
+		req.Choice = wire.ParseChoice(c)
 	}
 	for _, s := range jsonx.Of(k.raw("server_tools")).Items() {
 		req.ServerTools = append(req.ServerTools, s.Raw())

@@ -14,6 +14,7 @@ import (
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/paths"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // counts holds the figures by engine and fact.
@@ -191,7 +192,7 @@ func (t table) hasPDF(v any) bool {
 	for _, p := range t.PDF {
 		for _, item := range paths.Find(v, p) {
 			name := str(item, "file_data|file_url|url|filename")
-			if str(item, "media_type|mime_type|mimeType") == codecs.PDFMIME || strings.HasPrefix(name, "data:"+codecs.PDFMIME) || strings.HasSuffix(name, ".pdf") {
+			if str(item, "media_type|mime_type|mimeType") == wire.PDFMIME || strings.HasPrefix(name, "data:"+wire.PDFMIME) || strings.HasSuffix(name, ".pdf") {
 				return true
 			}
 		}

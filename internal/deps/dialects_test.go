@@ -19,8 +19,8 @@ import (
 // by its name, each with its reason. What else differs by dialect stands in its
 // folder, and others ask its Wire.
 var named = map[string]string{
-	"codecs/codecs.go": "the names",
-	"codecs/tool.go":   "who runs a tool entry: a codec has to tell the built-in tools of the others, whose folders it cannot import",
+	"codecs/codecs.go":       "the names",
+	"internal/wire/tools.go": "who runs a tool entry: a codec has to tell the built-in tools of the others, whose folders it cannot import",
 }
 
 // TestDialectNames counts the uses of a dialect's name outside its folder.

@@ -19,7 +19,7 @@ var places = map[string][]string{
 	"docs":      {".go", ".md", ".mjs", ".pl", ".py"},
 	"engines":   {".go", ".json"},
 	"fixtures":  {".go", ".json", ".md"},
-	"internal":  {".go", ".json"},
+	"internal":  {".go", ".golden", ".json"},
 	"interop":   {".go", "go.mod", "go.sum"},
 	"loop":      {".go"},
 	"report":    {".go", ".golden"},

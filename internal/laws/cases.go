@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 )
@@ -288,7 +289,7 @@ func (s Subject) rendered(p codecs.Part) codecs.Part {
 // is not changed.
 func Determinism(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
 	t.Helper()
-	before := string(codecs.View(r))
+	before := string(neutral.View(r))
 	a, _, errA := s.Codec.Continue(r, Answers(r), p)
 	b, _, errB := s.Codec.Continue(r, Answers(r), p)
 	x, _, errX := s.Codec.RenderReply(r, p)
@@ -302,7 +303,7 @@ func Determinism(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
 	if string(x) != string(y) {
 		t.Errorf("two renderings differ:\n%s\n%s", x, y)
 	}
-	if string(codecs.View(r)) != before {
+	if string(neutral.View(r)) != before {
 		t.Error("the reply was changed")
 	}
 }
@@ -319,7 +320,7 @@ func Requests(t *testing.T, s Subject) {
 			if !req.Exists() {
 				req = in
 			}
-			r, _, err := codecs.ParseNeutralRequest(req.Raw())
+			r, _, err := neutral.Request(req.Raw())
 			if err != nil {
 				return
 			}
@@ -404,7 +405,7 @@ func (s Subject) requestBack(t *testing.T, body []byte, p codecs.Profile, reorde
 	if req.MaxTokens == 0 {
 		back.MaxTokens = 0 // the dialect's or the profile's own limit
 	}
-	if d, err := jsonx.Diff(codecs.RequestView(req), codecs.RequestView(back)); err != nil || len(d) > 0 {
+	if d, err := jsonx.Diff(neutral.ViewRequest(req), neutral.ViewRequest(back)); err != nil || len(d) > 0 {
 		t.Errorf("%v %v\n%s", err, d, out)
 	}
 }

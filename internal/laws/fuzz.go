@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 )
@@ -95,7 +96,7 @@ func FuzzParseRequest(f *testing.F, s Subject) {
 			typed(t, s.Codec.Dialect(), err)
 			return
 		}
-		if err := jsonx.Check(codecs.RequestView(req)); err != nil {
+		if err := jsonx.Check(neutral.ViewRequest(req)); err != nil {
 			t.Fatalf("view: %v", err)
 		}
 		out, _, err := s.Codec.Request(req, codecs.Profile{})

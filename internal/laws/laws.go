@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 )
@@ -164,7 +165,7 @@ func (s Subject) decode(t *testing.T, body []byte, p codecs.Profile) (codecs.Rep
 	if text != r.Text() {
 		t.Fatalf("TextContent gives %q, the text of the reply is %q", text, r.Text())
 	}
-	if err := jsonx.Check(codecs.View(r)); err != nil {
+	if err := jsonx.Check(neutral.View(r)); err != nil {
 		t.Fatalf("view: %v", err)
 	}
 	return r, true

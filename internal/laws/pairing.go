@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // turns are calls of one turn, as name and id: what a wire may have sent.
@@ -205,7 +206,7 @@ func (s Subject) onWire(t *testing.T, name string, messages []codecs.Message, wa
 			t.Errorf("%s: the result %d (id %q, name %q) has no call\n%s", name, n, r.ID, r.Name, body)
 			return
 		}
-		got[at] = codecs.ResultText(r)
+		got[at] = wire.ResultText(r)
 		if r.Pos == nil || *r.Pos != at {
 			t.Errorf("%s: the result %d reads back as the answer to %v, it is that to %d\n%s", name, n, r.Pos, at, body)
 		}

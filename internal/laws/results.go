@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // payload is what no text may hold.
@@ -94,18 +95,18 @@ func (s Subject) result(t *testing.T, r codecs.Reply, content []codecs.Raw, p co
 		}
 	}
 	said := strings.Join(texts, "\n")
-	for _, it := range codecs.ReadItems(content) {
+	for _, it := range wire.ReadItems(content) {
 		native := it.Data != "" && slices.ContainsFunc(payloads, func(have string) bool { return strings.Contains(have, it.Data) })
 		lines := strings.Split(it.String(), "\n")
 		inText := it.String() != "" && !slices.ContainsFunc(lines, func(l string) bool { return !strings.Contains(said, l) })
-		own := it.Kind == codecs.ItemNative && slices.ContainsFunc(msgs[1:], func(m codecs.Raw) bool { return strings.Contains(string(m), string(it.Raw)) })
-		if warned(warnings, codecs.WarnMediaFollowUp) && it.Kind == codecs.ItemBlob && len(content) == 1 {
+		own := it.Kind == wire.ItemNative && slices.ContainsFunc(msgs[1:], func(m codecs.Raw) bool { return strings.Contains(string(m), string(it.Raw)) })
+		if warned(warnings, codecs.WarnMediaFollowUp) && it.Kind == wire.ItemBlob && len(content) == 1 {
 			native = native && inText // the result says that its media follow
 		}
 		if !native && !inText && !own {
 			t.Errorf("%s under %s: nothing arrived of it: %s", it.Raw, brief(p), msgs[1:])
 		}
-		if it.Kind == codecs.ItemBlob && it.Data != "" && !native && !warned(warnings, codecs.WarnMediaPlaceholder) {
+		if it.Kind == wire.ItemBlob && it.Data != "" && !native && !warned(warnings, codecs.WarnMediaPlaceholder) {
 			t.Errorf("%s under %s: a placeholder without a warning", it.Raw, brief(p))
 		}
 	}

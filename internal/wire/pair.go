@@ -41,10 +41,10 @@ func (s IDs) settle(c codecs.ToolCall, result string, trusted bool, seen map[str
 		seen[id] = true
 		return settled{id: id}
 	}
-	made := codecs.MadeID(seed, c.Pos, s.Prefix, s.Rule)
+	made := MadeID(seed, c.Pos, s.Prefix, s.Rule)
 	for n := c.Pos; seen[made]; {
 		n += 1 << 20
-		made = codecs.MadeID(seed, n, s.Prefix, s.Rule)
+		made = MadeID(seed, n, s.Prefix, s.Rule)
 	}
 	out := settled{made, codecs.WarnIDMade, fmt.Sprintf("call %d (%s) came without an id; %s stands in call and result", c.Pos, c.Name, made)}
 	switch {
@@ -94,7 +94,7 @@ func (s IDs) Answers(calls []codecs.ToolCall, results []codecs.ToolResult, body 
 type Message struct {
 	codecs.Message
 	Index int // in the request
-	parts []codecs.Place
+	parts []Place
 }
 
 // At is the JSON pointer of the message in the neutral request.
@@ -106,7 +106,7 @@ func (m Message) Results() bool { return len(m.Parts) > 0 && isResult(m.Parts[0]
 // Part is the JSON pointer of a part of the message, wherever it stands now.
 func (m Message) Part(i int) string { return m.parts[i].Pointer() }
 
-func (m *Message) add(p codecs.Part, at codecs.Place) {
+func (m *Message) add(p codecs.Part, at Place) {
 	m.Parts, m.parts = append(m.Parts, p), append(m.parts, at)
 }
 
@@ -127,9 +127,9 @@ type History struct {
 // turn and the id of the wire, results the ordinal, id and name of their call. A
 // result that answers no call is an error.
 func (h History) Messages(messages []codecs.Message) ([]Message, []codecs.Warning, error) {
-	p := pairing{History: h, seen: map[string]bool{}, calls: map[codecs.Place]codecs.ToolCall{}, gone: map[codecs.Place]bool{}, behind: map[int]*Message{}}
+	p := pairing{History: h, seen: map[string]bool{}, calls: map[Place]codecs.ToolCall{}, gone: map[Place]bool{}, behind: map[int]*Message{}}
 	p.flatten(messages)
-	for _, round := range codecs.Rounds(p.flat) {
+	for _, round := range Rounds(p.flat) {
 		if err := p.round(round); err != nil {
 			return nil, nil, err
 		}
@@ -148,9 +148,9 @@ type pairing struct {
 	read   []bool           // by message of flat: read from a native one
 
 	seen     map[string]bool // ids so far
-	calls    map[codecs.Place]codecs.ToolCall
-	gone     map[codecs.Place]bool // what does not stay where it was
-	behind   map[int]*Message      // results, by the message that they come after
+	calls    map[Place]codecs.ToolCall
+	gone     map[Place]bool   // what does not stay where it was
+	behind   map[int]*Message // results, by the message that they come after
 	warnings []codecs.Warning
 }
 
@@ -185,11 +185,11 @@ func (p *pairing) flatten(messages []codecs.Message) {
 func isResult(p codecs.Part) bool { return p.Kind == codecs.ResultKind && p.Result != nil }
 
 // place is where a part of flat stands in the request.
-func (p *pairing) place(at codecs.Place) codecs.Place {
-	return codecs.Place{Message: p.from[at.Message], Part: at.Part}
+func (p *pairing) place(at Place) Place {
+	return Place{Message: p.from[at.Message], Part: at.Part}
 }
 
-func (p *pairing) round(round codecs.Round) error {
+func (p *pairing) round(round Round) error {
 	if !p.IDs.Whole {
 		p.seen = map[string]bool{}
 	}
@@ -245,7 +245,7 @@ func (p *pairing) round(round codecs.Round) error {
 }
 
 // answer puts the result i of a round behind the call that it answers.
-func (p *pairing) answer(round codecs.Round, calls []codecs.ToolCall, i int) {
+func (p *pairing) answer(round Round, calls []codecs.ToolCall, i int) {
 	from, call := round.Results[i], round.Answers[i]
 	at, c := round.Calls[call], calls[call]
 	part := p.flat[from.Message].Parts[from.Part]
@@ -255,7 +255,7 @@ func (p *pairing) answer(round codecs.Round, calls []codecs.ToolCall, i int) {
 		r.ID = c.ID
 	}
 	if p.Emptied != nil && !p.read[at.Message] && p.Emptied(c) {
-		r = codecs.RefusedArguments(c, r)
+		r = RefusedArguments(c, r)
 	}
 	part.Result = &r
 	p.gone[from] = true
@@ -270,7 +270,7 @@ func (p *pairing) answer(round codecs.Round, calls []codecs.ToolCall, i int) {
 }
 
 // give sets the id of a call.
-func (p *pairing) give(c *codecs.ToolCall, result string, at codecs.Place) {
+func (p *pairing) give(c *codecs.ToolCall, result string, at Place) {
 	where := p.place(at)
 	seed := codecs.Raw(fmt.Sprintf("%d %s %s %s", where.Message, c.ID, c.Name, c.ArgumentsText))
 	id := p.IDs.settle(*c, result, false, p.seen, seed)
@@ -304,7 +304,7 @@ func (p *pairing) split(i int, m codecs.Message) (out []Message) {
 	loose, rest := Message{Message: m, Index: p.from[i]}, Message{Message: m, Index: p.from[i]}
 	loose.Role, loose.Parts, rest.Parts = "tool", nil, nil
 	for j, part := range m.Parts {
-		at := codecs.Place{Message: i, Part: j}
+		at := Place{Message: i, Part: j}
 		if c, ok := p.calls[at]; ok {
 			part.Call = &c
 		}
@@ -330,16 +330,16 @@ func (p *pairing) split(i int, m codecs.Message) (out []Message) {
 // call is left as it came, with a warning; so is, where ids says that the wire
 // wants them, one that another thing than its id paired.
 func Pair(messages []codecs.Message, at []string, ids bool) []codecs.Warning {
-	where := map[codecs.Place]string{}
+	where := map[Place]string{}
 	for i, m := range messages {
 		for j, p := range m.Parts {
 			if isResult(p) && len(where) < len(at) {
-				where[codecs.Place{Message: i, Part: j}] = at[len(where)]
+				where[Place{Message: i, Part: j}] = at[len(where)]
 			}
 		}
 	}
 	var warnings []codecs.Warning
-	for _, round := range codecs.Rounds(messages) {
+	for _, round := range Rounds(messages) {
 		for i, place := range round.Results {
 			r := messages[place.Message].Parts[place.Part].Result
 			call := round.Answers[i]

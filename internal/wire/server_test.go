@@ -13,7 +13,7 @@ func TestErrorAnswer(t *testing.T) {
 		"Wed, 21 Oct 2026 07:28:00 GMT": "Wed, 21 Oct 2026 07:28:00 GMT", "x\r\nSet-Cookie: a": "xSet-Cookie: a",
 	} {
 		got := wire.ErrorAnswer(&codecs.ProviderError{RetryAfter: delay}, 429, codecs.Raw("{}"))
-		if h := codecs.HeaderValue(got.Header, "retry-after"); h != want || got.Status != 429 {
+		if h := wire.HeaderValue(got.Header, "retry-after"); h != want || got.Status != 429 {
 			t.Errorf("delay %q: Retry-After %q, want %q", delay, h, want)
 		}
 	}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
 )
 
@@ -271,7 +272,7 @@ func readResult(raw []byte) (codecs.ToolResult, error) {
 		return codecs.ToolResult{}, fmt.Errorf("tools/call result: want an object, got %s", v.Kind())
 	}
 	var out codecs.ToolResult
-	if err := codecs.ReadMCPResult(&out, v); err != nil {
+	if err := wire.ReadMCPResult(&out, v); err != nil {
 		return codecs.ToolResult{}, fmt.Errorf("tools/call result: %w", err)
 	}
 	return out, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/loop"
 )
@@ -74,7 +75,7 @@ func (t Task) Prompt() ([]codecs.Message, error) {
 	if t.System != "" {
 		f.Str("system", t.System)
 	}
-	req, _, err := codecs.ParseNeutralRequest(f.Set("messages", jsonx.List(t.Messages...)).Raw())
+	req, _, err := neutral.Request(f.Set("messages", jsonx.List(t.Messages...)).Raw())
 	return req.Messages, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
 	"github.com/toolconform/conform/loop/mcp"
 )
@@ -81,7 +82,7 @@ func (r Reference) config(ctx context.Context, t Task) (cfg loop.Config, end fun
 		return cfg, end, err
 	}
 	if len(t.Choice) > 0 {
-		cfg.Choice = codecs.ParseChoice(t.Choice)
+		cfg.Choice = wire.ParseChoice(t.Choice)
 	}
 	sender := &engines.Client{Engine: engine.Resolve(t.Model).Engine, Codec: codec, Model: t.Model, Key: t.Key, Vars: t.Vars, BaseURL: t.BaseURL}
 	if t.Transport != nil {

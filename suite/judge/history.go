@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // history is a request cut into turns of the model.
@@ -129,7 +130,7 @@ func (h *history) user(parts []codecs.Part, print *maphash.Hash) {
 
 func mediaKey(m codecs.Media) string {
 	if m.Data != "" {
-		return codecs.StripSpace(m.Data)
+		return wire.StripSpace(m.Data)
 	}
 	return m.URI
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Exchange is one request as the server half reads it, and the reply to it as the
@@ -57,7 +58,7 @@ func (x *Exchange) read(out codecs.Answer) {
 
 // streamed tells whether an answer names itself a stream.
 func streamed(out codecs.Answer) bool {
-	t := codecs.HeaderValue(out.Header, "content-type")
+	t := wire.HeaderValue(out.Header, "content-type")
 	for _, name := range []string{"text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream"} {
 		if strings.HasPrefix(t, name) {
 			return true

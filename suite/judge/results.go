@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/suite/results"
 )
 
@@ -45,7 +46,7 @@ func (c *scene) answers() (ran, unrun []answer) {
 		if !ok {
 			continue
 		}
-		a := answer{call: w, got: got, text: codecs.ResultText(got), after: after.String()}
+		a := answer{call: w, got: got, text: wire.ResultText(got), after: after.String()}
 		if a.want, ok = c.session.answered(w.key); ok {
 			ran = append(ran, a)
 		} else {
@@ -108,10 +109,10 @@ func resultsError(c *scene, a answer) {
 }
 
 func resultsContent(c *scene, a answer) {
-	for _, it := range codecs.ReadItems(a.want.Content) {
+	for _, it := range wire.ReadItems(a.want.Content) {
 		text := strings.TrimSpace(it.Text)
 		switch it.Kind {
-		case codecs.ItemText, codecs.ItemDocument:
+		case wire.ItemText, wire.ItemDocument:
 			switch {
 			case strings.Contains(a.text, text) || strings.Contains(a.after, text):
 				c.pass()
@@ -120,7 +121,7 @@ func resultsContent(c *scene, a answer) {
 				c.fail(fmt.Sprintf("the result text %q", it.Text), fmt.Sprintf("%q", a.text))
 				return
 			}
-		case codecs.ItemBlob, codecs.ItemNative:
+		case wire.ItemBlob, wire.ItemNative:
 		default:
 			if !strings.Contains(a.text, it.Text) && !a.saysMore() {
 				c.fail(it.Text, "nothing")
@@ -131,7 +132,7 @@ func resultsContent(c *scene, a answer) {
 	if len(a.want.Content) > 0 || len(a.want.Structured) == 0 {
 		return
 	}
-	if due := codecs.StructuredText(a.want); !strings.Contains(a.text, due) && !jsonx.Equal(a.got.Structured, a.want.Structured) {
+	if due := wire.StructuredText(a.want); !strings.Contains(a.text, due) && !jsonx.Equal(a.got.Structured, a.want.Structured) {
 		c.fail(due, a.text)
 		return
 	}
@@ -140,14 +141,14 @@ func resultsContent(c *scene, a answer) {
 
 func resultsMedia(c *scene, a answer) {
 	native := map[string]bool{}
-	for _, g := range codecs.ReadItems(a.got.Content) {
-		if g.Kind != codecs.ItemText {
-			native[codecs.StripSpace(g.Data)] = true
+	for _, g := range wire.ReadItems(a.got.Content) {
+		if g.Kind != wire.ItemText {
+			native[wire.StripSpace(g.Data)] = true
 		}
 	}
-	for _, it := range codecs.ReadItems(a.want.Content) {
-		data := codecs.StripSpace(it.Data)
-		if data == "" || it.Kind != codecs.ItemBlob && it.Kind != codecs.ItemNative {
+	for _, it := range wire.ReadItems(a.want.Content) {
+		data := wire.StripSpace(it.Data)
+		if data == "" || it.Kind != wire.ItemBlob && it.Kind != wire.ItemNative {
 			continue
 		}
 		const due = "the media in native form or a line that names them"
@@ -168,8 +169,8 @@ func resultsMedia(c *scene, a answer) {
 // that is not the tool's own: only that can stand for what is no text.
 func (a answer) saysMore() bool {
 	for _, text := range []string{a.text, a.after} {
-		for _, it := range codecs.ReadItems(a.want.Content) {
-			if it.Kind == codecs.ItemText || it.Kind == codecs.ItemDocument {
+		for _, it := range wire.ReadItems(a.want.Content) {
+			if it.Kind == wire.ItemText || it.Kind == wire.ItemDocument {
 				text = strings.Replace(text, strings.TrimSpace(it.Text), "", 1)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 )
@@ -86,7 +87,7 @@ func (r renderer) turn(t fixtures.Turn) (Turn, error) {
 		return r.failure(*t.Error), nil
 	}
 	t.Parts = forDialect(t.Parts, r.codec.Dialect())
-	says, err := codecs.ParseNeutralReply(t.Reply())
+	says, err := neutral.Reply(t.Reply())
 	if err != nil {
 		return Turn{}, err
 	}

@@ -1,10 +1,11 @@
-package codecs
+package wire
 
 import (
 	"encoding/base64"
 	"fmt"
 	"strings"
 
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
@@ -28,13 +29,13 @@ type Item struct {
 	MIME string
 	URI  string
 	Data string // base64 as it came
-	Raw  Raw
+	Raw  codecs.Raw
 }
 
 // ReadItems reads MCP content blocks. It accepts every block: one that it does
 // not know becomes a note, never silence. Source: spec 1.4 of the source
 // documents.
-func ReadItems(content []Raw) []Item {
+func ReadItems(content []codecs.Raw) []Item {
 	out := make([]Item, 0, len(content))
 	for _, block := range content {
 		out = append(out, readItem(block))
@@ -42,7 +43,7 @@ func ReadItems(content []Raw) []Item {
 	return out
 }
 
-func readItem(block Raw) Item {
+func readItem(block codecs.Raw) Item {
 	v := jsonx.Of(block)
 	if !v.IsObject() {
 		return Item{Kind: ItemNote, Type: "unsupported", Text: "[unsupported]", Raw: block}
@@ -225,7 +226,7 @@ const PDFMIME = "application/pdf"
 // ResultText is the form of a whole result on wires that take only text: items
 // joined by one newline, in order. Without items it is the JSON text of the
 // structured content, keys sorted, or "".
-func ResultText(r ToolResult) string {
+func ResultText(r codecs.ToolResult) string {
 	if len(r.Content) == 0 {
 		return StructuredText(r)
 	}
@@ -243,7 +244,7 @@ func ItemsText(items []Item) string {
 
 // StructuredText is the JSON text of the structured content, keys sorted, or ""
 // when there is none.
-func StructuredText(r ToolResult) string {
+func StructuredText(r codecs.ToolResult) string {
 	if len(r.Structured) == 0 {
 		return ""
 	}
@@ -256,17 +257,12 @@ func StructuredText(r ToolResult) string {
 
 // MediaWarnings reports the media of a result that go out as placeholders.
 // native says whether an item travels in its own form.
-func MediaWarnings(items []Item, pointer string, native func(Item) bool) []Warning {
-	var out []Warning
+func MediaWarnings(items []Item, pointer string, native func(Item) bool) []codecs.Warning {
+	var out []codecs.Warning
 	for _, it := range items {
 		if it.Kind == ItemBlob && !native(it) {
-			out = append(out, Warnf(WarnMediaPlaceholder, pointer, "%s", it.Placeholder()))
+			out = append(out, codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder()))
 		}
 	}
 	return out
-}
-
-// TextBlock builds the MCP text block of s.
-func TextBlock(s string) Raw {
-	return (&jsonx.Fields{}).Str("type", "text").Str("text", s).Raw()
 }

@@ -1,9 +1,10 @@
-package codecs
+package wire
 
 import (
 	"errors"
 	"strings"
 
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
@@ -23,10 +24,10 @@ const notAnObject = "not a JSON object"
 // Source: spec 1.2.1 of the source documents, and decision "Double-encoded
 // arguments" of the design; the text null is what Groq sends for tools without
 // parameters.
-func ReadArguments(call *ToolCall, v jsonx.Value, pointer string) []Warning {
+func ReadArguments(call *codecs.ToolCall, v jsonx.Value, pointer string) []codecs.Warning {
 	switch v.Kind() {
 	case jsonx.Absent, jsonx.Null:
-		call.Arguments = Raw("{}")
+		call.Arguments = codecs.Raw("{}")
 		return nil
 	case jsonx.Object:
 		call.ArgumentsText, call.Arguments = string(v.Raw()), v.Raw()
@@ -39,14 +40,14 @@ func ReadArguments(call *ToolCall, v jsonx.Value, pointer string) []Warning {
 }
 
 // ReadArgumentsText is ReadArguments for a text.
-func ReadArgumentsText(call *ToolCall, text, pointer string) []Warning {
+func ReadArgumentsText(call *codecs.ToolCall, text, pointer string) []codecs.Warning {
 	return readArgumentsText(call, text, pointer)
 }
 
-func readArgumentsText(call *ToolCall, text, pointer string) []Warning {
+func readArgumentsText(call *codecs.ToolCall, text, pointer string) []codecs.Warning {
 	call.ArgumentsText = text
 	if text == "" {
-		call.Arguments = Raw("{}")
+		call.Arguments = codecs.Raw("{}")
 		return nil
 	}
 	v, err := jsonx.Parse([]byte(text))
@@ -56,17 +57,17 @@ func readArgumentsText(call *ToolCall, text, pointer string) []Warning {
 	}
 	switch v.Kind() {
 	case jsonx.Object:
-		call.Arguments = Raw(strings.TrimSpace(text))
+		call.Arguments = codecs.Raw(strings.TrimSpace(text))
 	case jsonx.Null:
-		call.Arguments = Raw("{}")
+		call.Arguments = codecs.Raw("{}")
 	case jsonx.String:
 		inner, err := jsonx.Parse([]byte(v.Str()))
 		if err != nil || !inner.IsObject() {
 			call.ArgumentsErr = notAnObject
 			return nil
 		}
-		call.Arguments = Raw(strings.TrimSpace(v.Str()))
-		return []Warning{Warnf(WarnDoubleEncoded, pointer, "arguments of %s were encoded twice; unwrapped once", call.Name)}
+		call.Arguments = codecs.Raw(strings.TrimSpace(v.Str()))
+		return []codecs.Warning{codecs.Warnf(codecs.WarnDoubleEncoded, pointer, "arguments of %s were encoded twice; unwrapped once", call.Name)}
 	default:
 		call.ArgumentsErr = notAnObject
 	}
@@ -85,9 +86,9 @@ func reason(err error) string {
 // RefusedArguments prepares the answer to a call whose undecodable arguments
 // the engine refuses in the history: the result's text also shows them, since
 // the echo carries {} in their place.
-func RefusedArguments(call ToolCall, result ToolResult) ToolResult {
+func RefusedArguments(call codecs.ToolCall, result codecs.ToolResult) codecs.ToolResult {
 	text := "Received: " + call.ArgumentsText
 	block := (&jsonx.Fields{}).Str("type", "text").Str("text", text).Raw()
-	result.Content = append(append([]Raw(nil), result.Content...), block)
+	result.Content = append(append([]codecs.Raw(nil), result.Content...), block)
 	return result
 }

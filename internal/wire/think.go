@@ -1,10 +1,13 @@
-package codecs
+package wire
 
-import "github.com/toolconform/conform/internal/tags"
+import (
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/tags"
+)
 
 // ThinkTag is the name of the tag around thinking in text, "" where the profile
 // leaves the text alone.
-func ThinkTag(p Profile) string {
+func ThinkTag(p codecs.Profile) string {
 	switch p.ThinkTag {
 	case "":
 		return "think"
@@ -17,7 +20,7 @@ func ThinkTag(p Profile) string {
 // SplitThink turns text into text and reasoning parts, thinking where it stood.
 // Without a tag the text is one part, byte for byte; empty text and empty
 // thinking leave no part. tagged tells whether the tags held any thinking.
-func SplitThink(text string, p Profile) (parts []Part, tagged bool) {
+func SplitThink(text string, p codecs.Profile) (parts []codecs.Part, tagged bool) {
 	segments := []tags.Segment{{Text: text}}
 	if tag := ThinkTag(p); tag != "" {
 		segments, _ = tags.SplitThink(text, tag)
@@ -27,9 +30,9 @@ func SplitThink(text string, p Profile) (parts []Part, tagged bool) {
 		case s.Text == "":
 		case s.Think:
 			tagged = true
-			parts = append(parts, Part{Kind: Reasoning, Text: s.Text})
+			parts = append(parts, codecs.Part{Kind: codecs.Reasoning, Text: s.Text})
 		default:
-			parts = append(parts, Part{Kind: Text, Text: s.Text})
+			parts = append(parts, codecs.Part{Kind: codecs.Text, Text: s.Text})
 		}
 	}
 	return parts, tagged

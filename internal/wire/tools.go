@@ -1,15 +1,16 @@
-package codecs
+package wire
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
 // emptySchema is the schema of a tool that names none.
-var emptySchema = Raw(`{"type":"object","properties":{}}`)
+var emptySchema = codecs.Raw(`{"type":"object","properties":{}}`)
 
 // ToolClass says who runs a tool entry.
 type ToolClass string
@@ -40,7 +41,7 @@ var geminiTools = map[string]ToolClass{
 // ClassifyTool tells who runs the entry of a tool list and, for a built-in
 // tool, whose dialect it belongs to. label names the entry in error texts.
 // Source: spec 1.1 of the source documents.
-func ClassifyTool(entry Raw) (class ToolClass, owner Dialect, label string) {
+func ClassifyTool(entry codecs.Raw) (class ToolClass, owner codecs.Dialect, label string) {
 	v := jsonx.Of(entry)
 	if !v.IsObject() {
 		return UnknownTool, "", v.Kind().String()
@@ -52,7 +53,7 @@ func ClassifyTool(entry Raw) (class ToolClass, owner Dialect, label string) {
 		}
 		for _, m := range v.Members() {
 			if c, ok := geminiTools[strings.ToLower(strings.ReplaceAll(m.Key, "_", ""))]; ok {
-				return c, Gemini, m.Key
+				return c, codecs.Gemini, m.Key
 			}
 		}
 		return UnknownTool, "", ""
@@ -62,22 +63,22 @@ func ClassifyTool(entry Raw) (class ToolClass, owner Dialect, label string) {
 		return FunctionTool, "", typ
 	case typ == "shell":
 		if env := v.Path("environment", "type").Str(); env == "container_auto" || env == "container_reference" {
-			return ServerTool, Responses, typ
+			return ServerTool, codecs.Responses, typ
 		}
-		return ClientTool, Responses, typ
+		return ClientTool, codecs.Responses, typ
 	case typ == "tool_search":
 		if v.Get("execution").Str() == "client" {
-			return ClientTool, Responses, typ
+			return ClientTool, codecs.Responses, typ
 		}
-		return ServerTool, Responses, typ
+		return ServerTool, codecs.Responses, typ
 	case responsesServer.MatchString(typ):
-		return ServerTool, Responses, typ
+		return ServerTool, codecs.Responses, typ
 	case responsesClient.MatchString(typ):
-		return ClientTool, Responses, typ
+		return ClientTool, codecs.Responses, typ
 	case anthropicServer.MatchString(typ):
-		return ServerTool, Anthropic, typ
+		return ServerTool, codecs.Anthropic, typ
 	case anthropicClient.MatchString(typ):
-		return ClientTool, Anthropic, typ
+		return ClientTool, codecs.Anthropic, typ
 	}
 	return UnknownTool, "", typ
 }
@@ -86,27 +87,27 @@ func ClassifyTool(entry Raw) (class ToolClass, owner Dialect, label string) {
 // dialect. ok is false for an entry that is skipped silently: one that is no
 // object, or a typed function without a name. Entries that are no function
 // tools are errors: they are never dropped and never sent as functions.
-func ParseTool(entry Raw) (tool Tool, ok bool, err error) {
+func ParseTool(entry codecs.Raw) (tool codecs.Tool, ok bool, err error) {
 	v := jsonx.Of(entry)
 	if !v.IsObject() {
-		return Tool{}, false, nil
+		return codecs.Tool{}, false, nil
 	}
 	class, owner, label := ClassifyTool(entry)
 	const refuse = " (refusing to drop it or to send it as a function tool)"
 	switch class {
 	case ServerTool:
-		return Tool{}, false, fmt.Errorf("'%s' is a server-side tool (%s), not a function tool%s", label, owner, refuse)
+		return codecs.Tool{}, false, fmt.Errorf("'%s' is a server-side tool (%s), not a function tool%s", label, owner, refuse)
 	case ClientTool:
-		return Tool{}, false, fmt.Errorf("'%s' is a client-executed built-in tool (%s), not a server tool, and the loop cannot run it%s", label, owner, refuse)
+		return codecs.Tool{}, false, fmt.Errorf("'%s' is a client-executed built-in tool (%s), not a server tool, and the loop cannot run it%s", label, owner, refuse)
 	case UnknownTool:
 		if label == "" {
 			var keys []string
 			for _, m := range v.Members() {
 				keys = append(keys, m.Key)
 			}
-			return Tool{}, false, fmt.Errorf("tool has no type and no name (keys: %s)%s", strings.Join(keys, ", "), refuse)
+			return codecs.Tool{}, false, fmt.Errorf("tool has no type and no name (keys: %s)%s", strings.Join(keys, ", "), refuse)
 		}
-		return Tool{}, false, fmt.Errorf("unsupported tool type '%s': not a function tool%s", label, refuse)
+		return codecs.Tool{}, false, fmt.Errorf("unsupported tool type '%s': not a function tool%s", label, refuse)
 	}
 	src := v
 	schemaKeys := []string{"inputSchema", "input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema"}
@@ -116,7 +117,7 @@ func ParseTool(entry Raw) (tool Tool, ok bool, err error) {
 		}
 		schemaKeys = []string{"parameters", "inputSchema", "input_schema"}
 	}
-	tool = Tool{Name: src.Get("name").Str(), Description: src.Get("description").Str(), InputSchema: emptySchema, Raw: entry}
+	tool = codecs.Tool{Name: src.Get("name").Str(), Description: src.Get("description").Str(), InputSchema: emptySchema, Raw: entry}
 	for _, key := range schemaKeys {
 		if s := src.Get(key); s.IsObject() {
 			tool.InputSchema = s.Raw()
@@ -128,7 +129,7 @@ func ParseTool(entry Raw) (tool Tool, ok bool, err error) {
 
 // ParseTools reads a list of tool definitions: a list of entries, an MCP
 // tools/list result, or a gemini wrapper with functionDeclarations.
-func ParseTools(list Raw) ([]Tool, []Warning, error) {
+func ParseTools(list codecs.Raw) ([]codecs.Tool, []codecs.Warning, error) {
 	v, err := jsonx.Parse(list)
 	if err != nil {
 		return nil, nil, fmt.Errorf("tools: %w", err)
@@ -151,15 +152,15 @@ func ParseTools(list Raw) ([]Tool, []Warning, error) {
 		}
 		entries = append(entries, item)
 	}
-	var tools []Tool
-	var warnings []Warning
+	var tools []codecs.Tool
+	var warnings []codecs.Warning
 	for i, e := range entries {
 		t, ok, err := ParseTool(e.Raw())
 		if err != nil {
 			return nil, nil, fmt.Errorf("tools[%d]: %w", i, err)
 		}
 		if !ok {
-			warnings = append(warnings, Warnf(WarnToolSkipped, fmt.Sprintf("/%d", i), "entry %d of the tool list is no tool (%s)", i, e.Kind()))
+			warnings = append(warnings, codecs.Warnf(codecs.WarnToolSkipped, fmt.Sprintf("/%d", i), "entry %d of the tool list is no tool (%s)", i, e.Kind()))
 			continue
 		}
 		tools = append(tools, t)
@@ -171,16 +172,16 @@ func ParseTools(list Raw) ([]Tool, []Warning, error) {
 // default gives way to a request tool of the same kind: the same type, and for
 // mcp the same server_label as well (gemini: the same key).
 // Source: the ServerTools page of the source documents.
-func MergeServerTools(request, defaults []Raw) ([]Raw, []Warning) {
+func MergeServerTools(request, defaults []codecs.Raw) ([]codecs.Raw, []codecs.Warning) {
 	seen := map[string]bool{}
 	for _, t := range request {
 		seen[serverToolKind(t)] = true
 	}
-	out := append([]Raw(nil), request...)
-	var warnings []Warning
+	out := append([]codecs.Raw(nil), request...)
+	var warnings []codecs.Warning
 	for _, t := range defaults {
 		if kind := serverToolKind(t); seen[kind] {
-			warnings = append(warnings, Warnf(WarnServerToolSame, "", "the default server tool %s gives way to the request's own", kind))
+			warnings = append(warnings, codecs.Warnf(codecs.WarnServerToolSame, "", "the default server tool %s gives way to the request's own", kind))
 			continue
 		}
 		out = append(out, t)
@@ -188,7 +189,7 @@ func MergeServerTools(request, defaults []Raw) ([]Raw, []Warning) {
 	return out, warnings
 }
 
-func serverToolKind(t Raw) string {
+func serverToolKind(t codecs.Raw) string {
 	v := jsonx.Of(t)
 	typ := v.Get("type").Str()
 	if typ == "mcp" {
@@ -205,7 +206,7 @@ func serverToolKind(t Raw) string {
 // CheckServerTools refuses entries that cannot go out as server tools of
 // dialect d. unlisted entries, of a type that no table lists, are allowed
 // through when allowUnlisted is set.
-func CheckServerTools(d Dialect, entries []Raw, allowUnlisted bool) error {
+func CheckServerTools(d codecs.Dialect, entries []codecs.Raw, allowUnlisted bool) error {
 	for i, e := range entries {
 		class, owner, label := ClassifyTool(e)
 		switch {

@@ -1,52 +1,53 @@
-package codecs
+package neutral
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
-// ParseNeutralRequest reads the neutral JSON form of a request:
+// Request reads the neutral JSON form of a request:
 //
 //	{"model","system"?,"messages":[{"role","content": string | [MCP blocks]} |
 //	  {"role","parts":[...]} | {"native":[...]}],
 //	 "tools":[MCP tools or any dialect's],"server_tools":[...],
 //	 "choice": string | {"mode","name"} | native, "parallel": bool,
 //	 "max_tokens": n, "stream": bool, "extra": {...}}
-func ParseNeutralRequest(raw []byte) (Request, []Warning, error) {
+func Request(raw []byte) (codecs.Request, []codecs.Warning, error) {
 	v, err := jsonx.Parse(raw)
 	if err != nil {
-		return Request{}, nil, fmt.Errorf("request: %w", err)
+		return codecs.Request{}, nil, fmt.Errorf("request: %w", err)
 	}
 	if !v.IsObject() {
-		return Request{}, nil, fmt.Errorf("request: want an object, got %s", v.Kind())
+		return codecs.Request{}, nil, fmt.Errorf("request: want an object, got %s", v.Kind())
 	}
 	warnings, err := checkNeutralRequest(v)
 	if err != nil {
-		return Request{}, nil, err
+		return codecs.Request{}, nil, err
 	}
-	req := Request{Model: v.Get("model").Str(), Stream: v.Get("stream").Bool()}
+	req := codecs.Request{Model: v.Get("model").Str(), Stream: v.Get("stream").Bool()}
 	if s := v.Get("system").Str(); s != "" {
-		req.Messages = append(req.Messages, Message{Role: "system", Parts: []Part{{Kind: Text, Text: s}}})
+		req.Messages = append(req.Messages, codecs.Message{Role: "system", Parts: []codecs.Part{{Kind: codecs.Text, Text: s}}})
 	}
 	for i, m := range v.Get("messages").Items() {
 		for _, k := range m.Members() {
 			if !slices.Contains(messageKeys, k.Key) {
-				warnings = append(warnings, Warnf(WarnUnknownKey, fmt.Sprintf("/messages/%d/%s", i, jsonx.Token(k.Key)), "a message has no key %.80q; it is not read: calls and results go into parts", k.Key))
+				warnings = append(warnings, codecs.Warnf(codecs.WarnUnknownKey, fmt.Sprintf("/messages/%d/%s", i, jsonx.Token(k.Key)), "a message has no key %.80q; it is not read: calls and results go into parts", k.Key))
 			}
 		}
 		msg, err := parseNeutralMessage(m)
 		if err != nil {
-			return Request{}, nil, fmt.Errorf("request: messages[%d]: %w", i, err)
+			return codecs.Request{}, nil, fmt.Errorf("request: messages[%d]: %w", i, err)
 		}
 		req.Messages = append(req.Messages, msg)
 	}
 	if t := v.Get("tools"); t.Defined() {
-		tools, skipped, err := ParseTools(t.Raw())
+		tools, skipped, err := wire.ParseTools(t.Raw())
 		if err != nil {
-			return Request{}, nil, err
+			return codecs.Request{}, nil, err
 		}
 		req.Tools, warnings = tools, append(warnings, skipped...)
 	}
@@ -58,7 +59,7 @@ func ParseNeutralRequest(raw []byte) (Request, []Warning, error) {
 		choice = v.Get("tool_choice")
 	}
 	if choice.Defined() {
-		req.Choice = ParseChoice(choice.Raw())
+		req.Choice = wire.ParseChoice(choice.Raw())
 	}
 	if p := v.Get("parallel"); p.Kind() == jsonx.Bool {
 		b := p.Bool()
@@ -67,13 +68,13 @@ func ParseNeutralRequest(raw []byte) (Request, []Warning, error) {
 	if n := v.Get("max_tokens"); n.Defined() {
 		i, ok := n.Int()
 		if !ok || i < 0 {
-			return Request{}, nil, fmt.Errorf("request: max_tokens: want a whole number, got %s", n.Raw())
+			return codecs.Request{}, nil, fmt.Errorf("request: max_tokens: want a whole number, got %s", n.Raw())
 		}
 		req.MaxTokens = int(i)
 	}
 	if e := v.Get("extra"); e.Defined() {
 		if !e.IsObject() {
-			return Request{}, nil, fmt.Errorf("request: extra: want an object, got %s", e.Kind())
+			return codecs.Request{}, nil, fmt.Errorf("request: extra: want an object, got %s", e.Kind())
 		}
 		req.Extra = e.Raw()
 	}
@@ -90,7 +91,7 @@ func ResultKeys() []string {
 
 // checkNeutralRequest refuses values of a wrong kind, which would be read as
 // absent, and warns about keys that nothing reads.
-func checkNeutralRequest(v jsonx.Value) ([]Warning, error) {
+func checkNeutralRequest(v jsonx.Value) ([]codecs.Warning, error) {
 	if !v.Get("messages").Exists() {
 		return nil, fmt.Errorf(`request: messages: missing; give a list of {"role","content"}`)
 	}
@@ -99,12 +100,12 @@ func checkNeutralRequest(v jsonx.Value) ([]Warning, error) {
 		"parallel": jsonx.Bool, "stream": jsonx.Bool, "max_tokens": jsonx.Number, "extra": jsonx.Object,
 		"tools": jsonx.Absent, "choice": jsonx.Absent, "tool_choice": jsonx.Absent, // read in several forms
 	}
-	var warnings []Warning
+	var warnings []codecs.Warning
 	for _, m := range v.Members() {
 		kind, known := kinds[m.Key]
 		switch {
 		case !known:
-			warnings = append(warnings, Warnf(WarnUnknownKey, "/"+jsonx.Token(m.Key), "the request has no key %.80q; it is not read", m.Key))
+			warnings = append(warnings, codecs.Warnf(codecs.WarnUnknownKey, "/"+jsonx.Token(m.Key), "the request has no key %.80q; it is not read", m.Key))
 		case kind != jsonx.Absent && m.Value.Defined() && m.Value.Kind() != kind:
 			return nil, fmt.Errorf("request: %s: want %s, got %s", m.Key, kind, m.Value.Kind())
 		}
@@ -112,14 +113,14 @@ func checkNeutralRequest(v jsonx.Value) ([]Warning, error) {
 	return warnings, nil
 }
 
-func parseNeutralMessage(v jsonx.Value) (Message, error) {
+func parseNeutralMessage(v jsonx.Value) (codecs.Message, error) {
 	if v.Kind() == jsonx.String { // a plain string is a user message
-		return Message{Role: "user", Parts: []Part{{Kind: Text, Text: v.Str()}}}, nil
+		return codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: v.Str()}}}, nil
 	}
 	if !v.IsObject() {
-		return Message{}, fmt.Errorf("want an object or a string, got %s", v.Kind())
+		return codecs.Message{}, fmt.Errorf("want an object or a string, got %s", v.Kind())
 	}
-	msg := Message{Role: v.Get("role").Str()}
+	msg := codecs.Message{Role: v.Get("role").Str()}
 	for _, n := range v.Get("native").Items() {
 		msg.Native = append(msg.Native, n.Raw())
 	}
@@ -129,51 +130,51 @@ func parseNeutralMessage(v jsonx.Value) (Message, error) {
 	switch msg.Role {
 	case "system", "user", "assistant", "tool":
 	default:
-		return Message{}, fmt.Errorf("role %q is none of system, user, assistant, tool", msg.Role)
+		return codecs.Message{}, fmt.Errorf("role %q is none of system, user, assistant, tool", msg.Role)
 	}
 	if parts := v.Get("parts"); parts.Exists() {
 		var err error
-		msg.Parts, err = ParseNeutralParts(parts.Raw())
+		msg.Parts, err = readParts(parts.Raw())
 		return msg, err
 	}
 	content := v.Get("content")
 	switch content.Kind() {
 	case jsonx.String:
-		msg.Parts = []Part{{Kind: Text, Text: content.Str()}}
+		msg.Parts = []codecs.Part{{Kind: codecs.Text, Text: content.Str()}}
 	case jsonx.Array:
-		var blocks []Raw
+		var blocks []codecs.Raw
 		for _, b := range content.Items() {
 			blocks = append(blocks, b.Raw())
 		}
-		msg.Parts = PromptParts(blocks)
+		msg.Parts = promptParts(blocks)
 	case jsonx.Absent, jsonx.Null:
 	default:
-		return Message{}, fmt.Errorf("content: want a string or a list of MCP content blocks, got %s", content.Kind())
+		return codecs.Message{}, fmt.Errorf("content: want a string or a list of MCP content blocks, got %s", content.Kind())
 	}
 	return msg, nil
 }
 
-// PromptParts turns MCP content blocks of a prompt into parts: text and text
+// promptParts turns MCP content blocks of a prompt into parts: text and text
 // resources become text, images, audio, blobs and links become media.
-func PromptParts(blocks []Raw) []Part {
-	var out []Part
-	for _, it := range ReadItems(blocks) {
+func promptParts(blocks []codecs.Raw) []codecs.Part {
+	var out []codecs.Part
+	for _, it := range wire.ReadItems(blocks) {
 		v := jsonx.Of(it.Raw)
 		switch {
-		case it.Kind == ItemBlob:
-			out = append(out, Part{Kind: MediaKind, Media: &Media{MIME: it.MIME, URI: it.URI, Data: it.Data, Name: v.Get("name").Str()}})
+		case it.Kind == wire.ItemBlob:
+			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Data: it.Data, Name: v.Get("name").Str()}})
 		case it.Type == "resource_link":
-			out = append(out, Part{Kind: MediaKind, Media: &Media{MIME: it.MIME, URI: it.URI, Name: v.Get("name").Str()}})
+			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Name: v.Get("name").Str()}})
 		default:
-			out = append(out, Part{Kind: Text, Text: it.String()})
+			out = append(out, codecs.Part{Kind: codecs.Text, Text: it.String()})
 		}
 	}
 	return out
 }
 
-// ParseNeutralParts reads a list of parts. The fields of a call, a result or
+// readParts reads a list of parts. The fields of a call, a result or
 // media may stand in the part itself or in an object named after its kind.
-func ParseNeutralParts(raw []byte) ([]Part, error) {
+func readParts(raw []byte) ([]codecs.Part, error) {
 	list, err := jsonx.Parse(raw)
 	if err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func ParseNeutralParts(raw []byte) ([]Part, error) {
 	if !list.IsArray() {
 		return nil, fmt.Errorf("parts: want a list, got %s", list.Kind())
 	}
-	var out []Part
+	var out []codecs.Part
 	calls := 0
 	for i, v := range list.Items() {
 		p, err := parseNeutralPart(v, &calls)
@@ -193,9 +194,9 @@ func ParseNeutralParts(raw []byte) ([]Part, error) {
 	return out, nil
 }
 
-func parseNeutralPart(v jsonx.Value, calls *int) (Part, error) {
-	p := Part{
-		Kind: Kind(v.Get("kind").Str()), Type: v.Get("type").Str(), Text: v.Get("text").Str(),
+func parseNeutralPart(v jsonx.Value, calls *int) (codecs.Part, error) {
+	p := codecs.Part{
+		Kind: codecs.Kind(v.Get("kind").Str()), Type: v.Get("type").Str(), Text: v.Get("text").Str(),
 		Signature: v.Get("signature").Str(), Redacted: v.Get("redacted").Bool(), Extra: v.Get("extra").Raw(),
 	}
 	inner := func(name string) jsonx.Value {
@@ -205,14 +206,14 @@ func parseNeutralPart(v jsonx.Value, calls *int) (Part, error) {
 		return v
 	}
 	switch p.Kind {
-	case Text, Reasoning, Server, Client, Opaque:
+	case codecs.Text, codecs.Reasoning, codecs.Server, codecs.Client, codecs.Opaque:
 		p.ID = v.Get("id").Str()
-	case MediaKind:
+	case codecs.MediaKind:
 		m := inner("media")
-		p.Media = &Media{MIME: m.Get("mime").Str(), URI: m.Get("uri").Str(), Name: m.Get("name").Str(), Data: m.Get("data").Str()}
-	case CallKind:
+		p.Media = &codecs.Media{MIME: m.Get("mime").Str(), URI: m.Get("uri").Str(), Name: m.Get("name").Str(), Data: m.Get("data").Str()}
+	case codecs.CallKind:
 		in := inner("call")
-		c := &ToolCall{
+		c := &codecs.ToolCall{
 			Pos: *calls, ID: in.Get("id").Str(), Name: in.Get("name").Str(), Cut: in.Get("cut").Bool(),
 			Signature: in.Get("signature").Str(), ItemID: in.Get("item_id").Str(), Extra: in.Get("extra").Raw(),
 		}
@@ -220,10 +221,10 @@ func parseNeutralPart(v jsonx.Value, calls *int) (Part, error) {
 		if !args.Exists() {
 			args = in.Get("arguments")
 		}
-		ReadArguments(c, args, "")
+		wire.ReadArguments(c, args, "")
 		p.Call, p.Signature, p.Extra = c, "", nil
 		*calls++
-	case ResultKind:
+	case codecs.ResultKind:
 		r, err := parseNeutralResult(inner("result"))
 		if err != nil {
 			return p, err
@@ -235,9 +236,9 @@ func parseNeutralPart(v jsonx.Value, calls *int) (Part, error) {
 	return p, nil
 }
 
-// ParseNeutralResults reads a list of tool results
+// Results reads a list of tool results
 // {"pos"?,"id","name","content":[MCP],"isError","structuredContent"}.
-func ParseNeutralResults(raw []byte) ([]ToolResult, error) {
+func Results(raw []byte) ([]codecs.ToolResult, error) {
 	list, err := jsonx.Parse(raw)
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
@@ -245,7 +246,7 @@ func ParseNeutralResults(raw []byte) ([]ToolResult, error) {
 	if !list.IsArray() {
 		return nil, fmt.Errorf("results: want a list, got %s", list.Kind())
 	}
-	var out []ToolResult
+	var out []codecs.ToolResult
 	for i, v := range list.Items() {
 		r, err := parseNeutralResult(v)
 		if err != nil {
@@ -256,11 +257,11 @@ func ParseNeutralResults(raw []byte) ([]ToolResult, error) {
 	return out, nil
 }
 
-func parseNeutralResult(v jsonx.Value) (ToolResult, error) {
+func parseNeutralResult(v jsonx.Value) (codecs.ToolResult, error) {
 	if !v.IsObject() {
-		return ToolResult{}, fmt.Errorf("want an object, got %s", v.Kind())
+		return codecs.ToolResult{}, fmt.Errorf("want an object, got %s", v.Kind())
 	}
-	r := ToolResult{ID: v.Get("id").Str(), Name: v.Get("name").Str()}
+	r := codecs.ToolResult{ID: v.Get("id").Str(), Name: v.Get("name").Str()}
 	for _, key := range []string{"call_id", "tool_call_id", "tool_use_id"} { // as the wires spell it
 		if r.ID == "" {
 			r.ID = v.Get(key).Str()
@@ -274,60 +275,31 @@ func parseNeutralResult(v jsonx.Value) (ToolResult, error) {
 		at := int(n)
 		r.Pos = &at
 	}
-	if err := ReadMCPResult(&r, v); err != nil {
+	if err := wire.ReadMCPResult(&r, v); err != nil {
 		return r, err
 	}
 	return r, nil
 }
 
-// ReadMCPResult reads content, structuredContent and isError of an MCP
-// tools/call result into r.
-func ReadMCPResult(r *ToolResult, v jsonx.Value) error {
-	switch c := v.Get("content"); c.Kind() {
-	case jsonx.Array:
-		r.Content = []Raw{}
-		for _, block := range c.Items() {
-			r.Content = append(r.Content, block.Raw())
-		}
-	case jsonx.String:
-		r.Content = []Raw{TextBlock(c.Str())}
-	case jsonx.Absent, jsonx.Null:
-	default:
-		return fmt.Errorf("content: want a list of MCP content blocks, got %s", c.Kind())
-	}
-	if s := v.Get("structuredContent"); s.Defined() {
-		r.Structured = s.Raw()
-	}
-	flag := v.Get("isError")
-	if !flag.Exists() {
-		flag = v.Get("is_error") // as anthropic spells it
-	}
-	if flag.Defined() && flag.Kind() != jsonx.Bool {
-		return fmt.Errorf("isError: want a boolean, got %s", flag.Kind())
-	}
-	r.IsError = flag.Bool()
-	return nil
-}
-
-// ParseNeutralReply reads the neutral form of a reply, as scenario turns have
+// Reply reads the neutral form of a reply, as scenario turns have
 // it: {"id","model","parts":[...],"finish","raw_finish","finish_message",
 // "usage":{...}}.
-func ParseNeutralReply(raw []byte) (Reply, error) {
+func Reply(raw []byte) (codecs.Reply, error) {
 	v, err := jsonx.Parse(raw)
 	if err != nil {
-		return Reply{}, fmt.Errorf("reply: %w", err)
+		return codecs.Reply{}, fmt.Errorf("reply: %w", err)
 	}
-	r := Reply{
+	r := codecs.Reply{
 		ID: v.Get("id").Str(), Model: v.Get("model").Str(), Finish: v.Get("finish").Str(),
 		RawFinish: v.Get("raw_finish").Str(), FinishMessage: v.Get("finish_message").Str(),
 	}
 	if p := v.Get("parts"); p.Defined() {
-		if r.Parts, err = ParseNeutralParts(p.Raw()); err != nil {
-			return Reply{}, fmt.Errorf("reply: %w", err)
+		if r.Parts, err = readParts(p.Raw()); err != nil {
+			return codecs.Reply{}, fmt.Errorf("reply: %w", err)
 		}
 	}
 	if u := v.Get("usage"); u.IsObject() {
-		r.Usage = &Usage{}
+		r.Usage = &codecs.Usage{}
 		for name, to := range map[string]*int64{
 			"input": &r.Usage.Input, "output": &r.Usage.Output,
 			"cached": &r.Usage.Cached, "cache_write": &r.Usage.CacheWrite, "reasoning": &r.Usage.Reasoning,
@@ -336,15 +308,4 @@ func ParseNeutralReply(raw []byte) (Reply, error) {
 		}
 	}
 	return r, nil
-}
-
-// Text joins the text parts of a message with nothing between them.
-func (m Message) Text() string {
-	var b strings.Builder
-	for _, p := range m.Parts {
-		if p.Kind == Text {
-			b.WriteString(p.Text)
-		}
-	}
-	return b.String()
 }

@@ -1,6 +1,10 @@
-package codecs
+package wire
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/toolconform/conform/codecs"
+)
 
 // RN09 and spec 1.4, PDF filename.
 func TestPDFName(t *testing.T) {
@@ -60,7 +64,7 @@ func TestLinkMIME(t *testing.T) {
 // SV14: parameters that only track do not make another source.
 func TestCitations(t *testing.T) {
 	var s Citations
-	for _, c := range []Citation{
+	for _, c := range []codecs.Citation{
 		{URL: "https://t.example/a?utm_source=x"},
 		{URL: "https://t.example/a", Title: "Ebb"},
 		{URL: "https://t.example/a?utm_medium=y", Title: "Flood"},
@@ -74,7 +78,7 @@ func TestCitations(t *testing.T) {
 	} {
 		s.Add(c)
 	}
-	want := []Citation{
+	want := []codecs.Citation{
 		{URL: "https://t.example/a?utm_source=x", Title: "Ebb"},
 		{URL: "https://t.example/a?b=utm_1&utm_source=x"},
 		{URL: "https://t.example/a#x"},

@@ -1,6 +1,10 @@
-package codecs
+package wire
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/toolconform/conform/codecs"
+)
 
 // Place says where a part stands in a history: the indexes of its message and
 // of the part in it.
@@ -19,7 +23,7 @@ type Round struct {
 // answers a call of the turn before it; one with an id that no call there has,
 // the only open call of an earlier turn with that id. Results in front of every
 // turn make a round without calls. Native messages are not read.
-func Rounds(messages []Message) []Round {
+func Rounds(messages []codecs.Message) []Round {
 	var rounds []Round
 	before := "" // role of the message before
 	for i, m := range messages {
@@ -31,9 +35,9 @@ func Rounds(messages []Message) []Round {
 		for j, p := range m.Parts {
 			switch {
 			case m.Native != nil:
-			case p.Kind == CallKind && p.Call != nil:
+			case p.Kind == codecs.CallKind && p.Call != nil:
 				last.Calls = append(last.Calls, Place{i, j})
-			case p.Kind == ResultKind && p.Result != nil:
+			case p.Kind == codecs.ResultKind && p.Result != nil:
 				last.Results = append(last.Results, Place{i, j})
 			}
 		}
@@ -47,16 +51,17 @@ func Rounds(messages []Message) []Round {
 
 // history pairs rounds.
 type history struct {
-	messages []Message
+	messages []codecs.Message
 	rounds   []Round
 	open     map[string][]Place // unanswered calls of earlier rounds by id: round, index of the call
 }
 
 func (h *history) pair(n int) {
 	round := &h.rounds[n]
-	turn := NewTurn(h.calls(*round))
+	calls := h.calls(*round)
+	turn := codecs.NewTurn(calls)
 	var here []Place
-	var results []ToolResult
+	var results []codecs.ToolResult
 	for _, at := range round.Results {
 		r := *h.messages[at.Message].Parts[at.Part].Result
 		if open := h.open[r.ID]; len(open) == 1 && r.ID != "" && !turn.Has(r.ID) {
@@ -78,14 +83,14 @@ func (h *history) pair(n int) {
 		}
 	}
 	for _, c := range turn.Open() {
-		if id := turn.calls[c].ID; id != "" {
+		if id := calls[c].ID; id != "" {
 			h.open[id] = append(h.open[id], Place{n, c})
 		}
 	}
 }
 
-func (h *history) calls(r Round) []ToolCall {
-	calls := make([]ToolCall, len(r.Calls))
+func (h *history) calls(r Round) []codecs.ToolCall {
+	calls := make([]codecs.ToolCall, len(r.Calls))
 	for i, at := range r.Calls {
 		calls[i] = *h.messages[at.Message].Parts[at.Part].Call
 	}
@@ -99,33 +104,33 @@ func (h *history) calls(r Round) []ToolCall {
 //
 // Turn says which call a result answers. A history with native messages comes
 // back as it is: what they hold is the caller's.
-func PairHistory(messages []Message) ([]Message, []Warning) {
+func PairHistory(messages []codecs.Message) ([]codecs.Message, []codecs.Warning) {
 	for _, m := range messages {
 		if m.Native != nil {
 			return messages, nil
 		}
 	}
-	gone := map[Place]Warning{}
+	gone := map[Place]codecs.Warning{}
 	for _, round := range Rounds(messages) {
 		answered := map[int]bool{}
 		for i, at := range round.Results {
 			if answered[round.Answers[i]] = true; round.Answers[i] < 0 {
-				gone[at] = Warnf(WarnResultOrphan, at.Pointer(), "%v; the result is left out", round.Errs[i])
+				gone[at] = codecs.Warnf(codecs.WarnResultOrphan, at.Pointer(), "%v; the result is left out", round.Errs[i])
 			}
 		}
 		for i, at := range round.Calls {
 			if !answered[i] {
-				gone[at] = Warnf(WarnCallDropped, at.Pointer(), "the call of %s has no result; it is left out", messages[at.Message].Parts[at.Part].Call.Name)
+				gone[at] = codecs.Warnf(codecs.WarnCallDropped, at.Pointer(), "the call of %s has no result; it is left out", messages[at.Message].Parts[at.Part].Call.Name)
 			}
 		}
 	}
 	if len(gone) == 0 {
 		return messages, nil
 	}
-	var out []Message
-	var warnings []Warning
+	var out []codecs.Message
+	var warnings []codecs.Warning
 	for i, m := range messages {
-		var kept []Part
+		var kept []codecs.Part
 		content := false
 		for j, p := range m.Parts {
 			if w, left := gone[Place{i, j}]; left {
@@ -133,7 +138,7 @@ func PairHistory(messages []Message) ([]Message, []Warning) {
 				continue
 			}
 			kept = append(kept, p)
-			content = content || p.Kind != Reasoning
+			content = content || p.Kind != codecs.Reasoning
 		}
 		if len(kept) < len(m.Parts) && !content {
 			continue

@@ -1,30 +1,32 @@
-package codecs
+package neutral
 
 import (
 	"errors"
 
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // View is the neutral JSON of a reply, as `conform decode` prints it and as
 // cases expect it. Design, section 5.
-func View(r Reply) Raw {
+func View(r codecs.Reply) codecs.Raw {
 	var f jsonx.Fields
 	f.Str("id", r.ID).Str("model", r.Model).Str("text", r.Text()).Str("reasoning", r.Reasoning())
-	parts := make([]Raw, len(r.Parts))
+	parts := make([]codecs.Raw, len(r.Parts))
 	for i, p := range r.Parts {
 		parts[i] = viewPart(p)
 	}
 	f.Set("parts", jsonx.List(parts...))
 	f.Set("tool_calls", ViewCalls(r.Calls()))
-	var server, client, media, cites, warns []Raw
+	var server, client, media, cites, warns []codecs.Raw
 	for _, p := range r.ServerCalls() {
 		var o jsonx.Fields
 		o.Str("type", p.Type).Str("id", p.ID)
 		if s := jsonx.Of(p.Extra).Get("status"); s.Exists() {
 			o.Set("status", s.Raw())
 		} else {
-			o.Set("status", Raw("null"))
+			o.Set("status", codecs.Raw("null"))
 		}
 		server = append(server, o.Set("data", orNull(p.Extra)).Raw())
 	}
@@ -38,7 +40,7 @@ func View(r Reply) Raw {
 	}
 	for _, p := range r.Media() {
 		var o jsonx.Fields
-		media = append(media, o.Str("mime", p.Media.MIME).Int("bytes", int64(DecodedSize(p.Media.Data))).Raw())
+		media = append(media, o.Str("mime", p.Media.MIME).Int("bytes", int64(wire.DecodedSize(p.Media.Data))).Raw())
 	}
 	for _, c := range r.Citations {
 		var o jsonx.Fields
@@ -57,7 +59,7 @@ func View(r Reply) Raw {
 	f.Set("server_tool_calls", jsonx.List(server...)).Set("client_calls", jsonx.List(client...)).Set("media", jsonx.List(media...))
 	f.Str("finish_reason", r.RawFinish).Str("finish", r.Finish).Str("finish_message", r.FinishMessage)
 	if r.Usage == nil {
-		f.Set("usage", Raw("null"))
+		f.Set("usage", codecs.Raw("null"))
 	} else {
 		var u jsonx.Fields
 		u.Int("input", r.Usage.Input).Int("output", r.Usage.Output).Int("cached", r.Usage.Cached).
@@ -71,34 +73,34 @@ func View(r Reply) Raw {
 	return f.Set("warnings", jsonx.List(warns...)).Raw()
 }
 
-func orNull(r Raw) Raw {
+func orNull(r codecs.Raw) codecs.Raw {
 	if len(r) == 0 {
-		return Raw("null")
+		return codecs.Raw("null")
 	}
 	return r
 }
 
 // ViewCalls is the neutral JSON of calls.
-func ViewCalls(calls []ToolCall) Raw {
-	out := make([]Raw, len(calls))
+func ViewCalls(calls []codecs.ToolCall) codecs.Raw {
+	out := make([]codecs.Raw, len(calls))
 	for i, c := range calls {
 		out[i] = viewCall(c)
 	}
 	return jsonx.List(out...)
 }
 
-func viewCall(c ToolCall) Raw {
+func viewCall(c codecs.ToolCall) codecs.Raw {
 	var o jsonx.Fields
 	o.Int("pos", int64(c.Pos)).Str("id", c.ID).Str("name", c.Name).Set("arguments", orNull(c.Arguments)).Str("arguments_text", c.ArgumentsText)
 	if c.ArgumentsErr == "" {
-		o.Set("error", Raw("null"))
+		o.Set("error", codecs.Raw("null"))
 	} else {
 		o.Str("error", c.ArgumentsErr)
 	}
 	return o.Raw()
 }
 
-func viewPart(p Part) Raw {
+func viewPart(p codecs.Part) codecs.Raw {
 	var o jsonx.Fields
 	o.Str("kind", string(p.Kind))
 	if p.Type != "" {
@@ -108,19 +110,19 @@ func viewPart(p Part) Raw {
 		o.Str("id", p.ID)
 	}
 	switch p.Kind {
-	case Text, Reasoning:
+	case codecs.Text, codecs.Reasoning:
 		o.Str("text", p.Text)
-	case CallKind:
+	case codecs.CallKind:
 		o.Int("pos", int64(p.Call.Pos))
 		if p.Call.Signature != "" {
 			o.Str("signature", p.Call.Signature)
 		}
-	case MediaKind:
+	case codecs.MediaKind:
 		o.Str("mime", p.Media.MIME)
 		if p.Media.URI != "" {
 			o.Str("uri", p.Media.URI)
 		}
-		o.Int("bytes", int64(DecodedSize(p.Media.Data)))
+		o.Int("bytes", int64(wire.DecodedSize(p.Media.Data)))
 	}
 	if p.Signature != "" {
 		o.Str("signature", p.Signature)
@@ -128,32 +130,32 @@ func viewPart(p Part) Raw {
 	if p.Redacted {
 		o.Bool("redacted", true)
 	}
-	if len(p.Extra) > 0 && p.Kind != CallKind {
+	if len(p.Extra) > 0 && p.Kind != codecs.CallKind {
 		o.Set("extra", p.Extra)
 	}
 	return o.Raw()
 }
 
-func viewWarning(w Warning) Raw {
+func viewWarning(w codecs.Warning) codecs.Raw {
 	var o jsonx.Fields
 	return o.Str("code", w.Code).Str("path", w.Pointer).Str("message", w.Text).Raw()
 }
 
 // ViewWarnings is the neutral JSON of warnings.
-func ViewWarnings(ws []Warning) Raw {
-	out := make([]Raw, len(ws))
+func ViewWarnings(ws []codecs.Warning) codecs.Raw {
+	out := make([]codecs.Raw, len(ws))
 	for i, w := range ws {
 		out[i] = viewWarning(w)
 	}
 	return jsonx.List(out...)
 }
 
-// ErrorKindOf names the kind of any error of this package: the kind of a
+// ErrorKind names the kind of any error of this package: the kind of a
 // ProviderError, truncated, decode, or error.
-func ErrorKindOf(err error) string {
-	var pe *ProviderError
-	var te *TruncatedError
-	var de *DecodeError
+func ErrorKind(err error) string {
+	var pe *codecs.ProviderError
+	var te *codecs.TruncatedError
+	var de *codecs.DecodeError
 	switch {
 	case errors.As(err, &pe):
 		return pe.Kind
@@ -165,38 +167,38 @@ func ErrorKindOf(err error) string {
 	return "error"
 }
 
-// ErrorView is the neutral JSON of an error: {"error":{"kind","message",
+// ViewError is the neutral JSON of an error: {"error":{"kind","message",
 // "status"}}. A provider's message is given as the provider wrote it.
-func ErrorView(err error, status int) Raw {
+func ViewError(err error, status int) codecs.Raw {
 	var o, e jsonx.Fields
 	message := err.Error()
-	var pe *ProviderError
+	var pe *codecs.ProviderError
 	if errors.As(err, &pe) {
 		message = pe.Message
 		if pe.Status != 0 {
 			status = pe.Status
 		}
 	}
-	e.Str("kind", ErrorKindOf(err)).Str("message", message).Int("status", int64(status))
+	e.Str("kind", ErrorKind(err)).Str("message", message).Int("status", int64(status))
 	return o.Set("error", e.Raw()).Raw()
 }
 
-// RequestView is the neutral JSON of a request.
-func RequestView(req Request) Raw {
+// ViewRequest is the neutral JSON of a request.
+func ViewRequest(req codecs.Request) codecs.Raw {
 	var o jsonx.Fields
 	o.Str("model", req.Model)
-	msgs := make([]Raw, len(req.Messages))
+	msgs := make([]codecs.Raw, len(req.Messages))
 	for i, m := range req.Messages {
 		var mo jsonx.Fields
 		mo.Str("role", m.Role)
-		parts := make([]Raw, len(m.Parts))
+		parts := make([]codecs.Raw, len(m.Parts))
 		for j, p := range m.Parts {
 			parts[j] = requestPart(p)
 		}
 		msgs[i] = mo.Set("parts", jsonx.List(parts...)).Raw()
 	}
 	o.Set("messages", jsonx.List(msgs...))
-	tools := make([]Raw, len(req.Tools))
+	tools := make([]codecs.Raw, len(req.Tools))
 	for i, t := range req.Tools {
 		var to jsonx.Fields
 		tools[i] = to.Str("name", t.Name).Str("description", t.Description).Set("inputSchema", orNull(t.InputSchema)).Raw()
@@ -231,12 +233,12 @@ func RequestView(req Request) Raw {
 }
 
 // requestPart is viewPart with everything that a request part carries.
-func requestPart(p Part) Raw {
+func requestPart(p codecs.Part) codecs.Raw {
 	var o jsonx.Fields
 	switch p.Kind {
-	case CallKind:
+	case codecs.CallKind:
 		o.Str("kind", string(p.Kind)).Set("call", viewCall(*p.Call))
-	case ResultKind:
+	case codecs.ResultKind:
 		var r jsonx.Fields
 		if p.Result.Pos != nil {
 			r.Int("pos", int64(*p.Result.Pos))
@@ -247,7 +249,7 @@ func requestPart(p Part) Raw {
 		}
 		r.Bool("isError", p.Result.IsError)
 		o.Str("kind", string(p.Kind)).Set("result", r.Raw())
-	case MediaKind:
+	case codecs.MediaKind:
 		var m jsonx.Fields
 		m.Str("mime", p.Media.MIME)
 		if p.Media.URI != "" {

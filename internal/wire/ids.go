@@ -1,8 +1,10 @@
-package codecs
+package wire
 
 import (
 	"hash/fnv"
 	"strconv"
+
+	"github.com/toolconform/conform/codecs"
 )
 
 // MadeID makes the id of a call that came without one, for the echo and the
@@ -10,7 +12,7 @@ import (
 // call only, so the same turn always gets the same ids and two turns do not
 // share them. rule mistral9 gives nine letters and digits, every other rule
 // prefix and nine characters.
-func MadeID(body Raw, pos int, prefix, rule string) string {
+func MadeID(body codecs.Raw, pos int, prefix, rule string) string {
 	// A bounded sample, so that a turn of many calls does not hash its body once
 	// for each of them.
 	const sample = 4 << 10

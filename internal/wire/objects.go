@@ -1,14 +1,15 @@
-package codecs
+package wire
 
 import (
 	"slices"
 
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
 // Object builds an object of members with distinct keys, nil of none. It is
 // linear in their number, which a sender chooses.
-func Object(members []jsonx.Member) Raw {
+func Object(members []jsonx.Member) codecs.Raw {
 	if len(members) == 0 {
 		return nil
 	}
@@ -25,7 +26,7 @@ func Object(members []jsonx.Member) Raw {
 
 // Without returns the members of an object whose key is none of keys, as an
 // object, or nil when nothing is left.
-func Without(v jsonx.Value, keys ...string) Raw {
+func Without(v jsonx.Value, keys ...string) codecs.Raw {
 	var rest []jsonx.Member
 	for _, m := range v.Members() {
 		if !slices.Contains(keys, m.Key) {

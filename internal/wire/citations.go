@@ -1,8 +1,9 @@
-package codecs
+package wire
 
 import (
 	"strings"
 
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
@@ -10,13 +11,13 @@ import (
 // that differ in utm_ parameters only are one source; a source without an
 // address counts by its title. Source: row SV14 of the source documents.
 type Citations struct {
-	List []Citation
+	List []codecs.Citation
 	seen map[string]int
 }
 
 // Add adds a source. One that is there already gives its title where the first
 // has none; one with neither address nor title is nothing.
-func (s *Citations) Add(c Citation) {
+func (s *Citations) Add(c codecs.Citation) {
 	key := "url " + withoutUTM(c.URL)
 	if c.URL == "" {
 		key = "title " + c.Title
@@ -48,7 +49,7 @@ func (s *Citations) AddAnnotations(annotations jsonx.Value) {
 		if !src.IsObject() {
 			src = a
 		}
-		c := Citation{URL: src.Get("url").Str(), Title: src.Get("title").Str()}
+		c := codecs.Citation{URL: src.Get("url").Str(), Title: src.Get("title").Str()}
 		if n, ok := src.Get("start_index").Int(); ok {
 			c.StartIndex = &n
 		}
