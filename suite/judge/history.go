@@ -209,7 +209,8 @@ func (r *said) fits(t *turn) bool {
 	calls := r.Reply.Calls()
 	text, echo := strings.TrimSpace(r.Reply.Text()), strings.TrimSpace(codecs.Message{Parts: t.assistant}.Text())
 	if len(calls) == 0 {
-		return len(t.calls) == 0 && (strings.Contains(echo, text) || echo != "" && strings.Contains(text, echo))
+		carried := len(t.calls) == 0 || r.Reply.Finish == codecs.FinishPause // by the calls of the next reply
+		return carried && (strings.Contains(echo, text) || echo != "" && strings.Contains(text, echo))
 	}
 	names := map[string]bool{}
 	for _, c := range t.calls {

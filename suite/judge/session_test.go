@@ -45,6 +45,24 @@ func TestCutAfterPause(t *testing.T) {
 	}
 }
 
+// TestPausedTextLost: what a paused reply said belongs to the turn that its
+// continuation ends with calls.
+func TestPausedTextLost(t *testing.T) {
+	for _, want := range []*Expectation{nil, {Prompt: []codecs.Message{user("What is the tide?")}}} {
+		c := newChat(t, "anthropic").replyAs(codecs.Reply{Finish: codecs.FinishPause, Parts: some{text("I look.")}}).say(parts(text("I look.")))
+		c.reply(text("There."), call("c1", "tide", oban))
+		c.past = c.past[:1]
+		seen := c.say(parts(text("I look."), call("c1", "tide", oban)), answers(result("c1", "tide", block("2 m")))).done()
+		found := false
+		for _, k := range Judge(seen, want) {
+			found = found || k.ID == "echo.text" && k.Verdict == results.Fail && strings.Contains(k.Evidence, "I look.There.")
+		}
+		if !found {
+			t.Errorf("expectation %v: the lost text is not found", want != nil)
+		}
+	}
+}
+
 // live is an ordinary conversation on the wire: the first request holds an
 // earlier turn, the first answer is a call, the second a text.
 func live(t *testing.T, c codecs.Full, stream bool) (requests []codecs.In, replies []codecs.Answer) {
