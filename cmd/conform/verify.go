@@ -130,7 +130,11 @@ func printJudged(w io.Writer, r verify.Judged) {
 		if p.Engine == "" {
 			profile = "profile of the dialect"
 		}
-		fmt.Fprintf(w, "%s/%s (%s)\n", p.Dialect, clean(p.Provider), profile)
+		name := p.Dialect
+		if p.Provider != "" {
+			name += "/" + clean(p.Provider)
+		}
+		fmt.Fprintf(w, "%s (%s)\n", name, profile)
 		for _, c := range []struct {
 			name string
 			verify.Count

@@ -13,10 +13,17 @@ import (
 // echo of.
 func echoChecks() []check {
 	return []check{
+		{"echo.calls", atRequest, echoTurns},
 		{"echo.calls", atTurn, echoCalls},
 		{"echo.arguments_verbatim", atTurn, echoArguments},
 		{"echo.text", atTurn, echoText},
 		{"echo.items", atTurn, echoItems},
+	}
+}
+
+func echoTurns(c *scene) {
+	if c.x.there < c.x.due {
+		c.fail(fmt.Sprintf("%d earlier turns of the model", c.x.due), fmt.Sprintf("%d", max(c.x.there, 0)))
 	}
 }
 

@@ -85,10 +85,12 @@ type scene struct {
 }
 
 func (s *Session) run(at stage, c *scene) []results.Check {
+	where := c.where
 	for _, k := range open().checks[at] {
-		c.rule = k.Rule
+		c.rule, c.where = k.Rule, where // a check may say more exactly where
 		k.judge(c)
 	}
+	c.where = where
 	return c.failed
 }
 

@@ -74,15 +74,14 @@ func (s *Session) request(x Exchange) []results.Check {
 		o.history = readHistory(x.Request)
 	}
 	s.seen = append(s.seen, o)
+	if x.RequestErr == nil {
+		s.align()
+	}
 	c := &scene{session: s, x: o, where: fmt.Sprintf("request %d", len(s.seen))}
 	out := s.run(atRequest, c)
-	if x.RequestErr != nil {
-		return out
-	}
-	s.align(c)
 	for _, t := range o.turns {
 		at := *c
-		at.turn, at.where = t, c.where+", "+t.name
+		at.turn, at.where, at.failed = t, c.where+", "+t.name, nil
 		out = append(out, s.run(atTurn, &at)...)
 	}
 	return out
