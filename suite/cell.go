@@ -54,6 +54,10 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 		out.Verdict, out.Reason = results.NA, reason
 		return out
 	}
+	if _, ok := row.codec.(codecs.StreamRenderer); stream && !ok {
+		out.Verdict, out.Reason = results.NotRun, "this codec writes no streams yet"
+		return out
+	}
 	if reason := lacks(r.info, row.Dialect, s, stream); reason != "" {
 		out.Verdict, out.Reason = results.NA, reason
 		return out
@@ -78,12 +82,8 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 		c.model, c.maxTokens = row.Model, s.Request.MaxTokens
 		c.script, err = replay.FromScenario(s, c.codec, row.Profile, c.model, stream)
 	}
-	var none *replay.NoStreams
 	reason := replay.CannotSay("")
 	switch {
-	case errors.As(err, &none):
-		out.Verdict, out.Reason, out.Origin = results.NotRun, "this codec writes no streams yet", ""
-		return out
 	case errors.As(err, &reason):
 		out.Verdict, out.Reason, out.Origin = results.NA, string(reason), ""
 		return out

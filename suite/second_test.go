@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/toolconform/conform/codecs"
@@ -20,10 +21,10 @@ import (
 
 // plain is a client as one writes it in an afternoon: encoding/json and net/http,
 // chat completions, tools over plain HTTP. It knows nothing of this project.
-type plain struct{}
+type plain struct{ stream string }
 
-func (plain) Info() client.Info {
-	return client.Info{Name: "plain", Dialects: []codecs.Dialect{codecs.OpenAI}, Addresses: true, Features: client.Features{MaxIterations: true, MultiServer: true}}
+func (p plain) Info() client.Info {
+	return client.Info{Name: "plain", Stream: p.stream, Dialects: []codecs.Dialect{codecs.OpenAI}, Addresses: true, Features: client.Features{MaxIterations: true, MultiServer: true}}
 }
 
 func (plain) Run(ctx context.Context, t client.Task) client.Outcome {
@@ -95,6 +96,9 @@ func talk(ctx context.Context, t client.Task) (string, error) {
 		if t.MaxTokens > 0 {
 			request["max_tokens"] = t.MaxTokens
 		}
+		if t.Stream {
+			request["stream"] = true
+		}
 		var reply struct{ Choices []struct{ Message message } }
 		if err := call(ctx, "POST", t.BaseURL+"/chat/completions", request, &reply); err != nil {
 			return "", err
@@ -145,6 +149,9 @@ func call(ctx context.Context, method, url string, in, out any) error {
 	}
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		answer = joined(answer)
 	}
 	return json.Unmarshal(answer, out)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/wire"
 )
 
@@ -45,15 +46,33 @@ func (x *Exchange) read(out codecs.Answer) {
 		x.Failure = x.Codec.Error(out.Status, out.Header, out.Body)
 		return
 	}
-	reply, err := x.Codec.Reply(out.Body, x.Profile)
+	reply, err := x.reply(out)
+	_, streams := x.Codec.(codecs.Streamer)
 	switch {
 	case err == nil:
 		x.Reply, x.Replied = reply, true
 	case errors.As(err, &x.Failure):
-	case x.Request.Stream || streamed(out):
+	case !streams && (x.Request.Stream || streamed(out)):
 	default:
 		x.ReplyErr = err
 	}
+}
+
+// reply reads the body of an answer, a stream through the decoder of its dialect
+// where there is one.
+func (x *Exchange) reply(out codecs.Answer) (codecs.Reply, error) {
+	streams, ok := x.Codec.(codecs.Streamer)
+	if !ok || !x.Request.Stream {
+		return x.Codec.Reply(out.Body, x.Profile)
+	}
+	if v, err := jsonx.Parse(out.Body); err == nil && v.IsObject() { // no stream all the same
+		return x.Codec.Reply(out.Body, x.Profile)
+	}
+	d := streams.Stream(x.Profile)
+	if _, err := d.Feed(out.Body); err != nil {
+		return codecs.Reply{}, err
+	}
+	return d.Close()
 }
 
 // streamed tells whether an answer names itself a stream.

@@ -121,21 +121,20 @@ func (c *Conversation) play(t Turn, in codecs.In) reply {
 	if out.Status == 0 {
 		out.Status = http.StatusOK
 	}
-	if t.Frames != nil && c.wantsStream(in) {
-		out.frames, out.Body = t.Frames, bytes.Join(t.Frames, nil)
-		withType(&out, "text/event-stream")
+	if t.Frames != nil {
+		if req, _, err := c.Codec.ParseRequest(in, c.Profile); err == nil && req.Stream {
+			shape := c.Codec.Wire().StreamShape(in)
+			out.frames = t.Frames[shape]
+			out.Body = bytes.Join(out.frames, nil)
+			withType(&out, streamTypes[shape])
+		}
 	}
 	withType(&out, "application/json")
 	return out
 }
 
-func (c *Conversation) wantsStream(in codecs.In) bool {
-	if _, stream, ok := c.Codec.Match(in); ok && stream {
-		return true
-	}
-	req, _, err := c.Codec.ParseRequest(in, c.Profile)
-	return err == nil && req.Stream
-}
+// streamTypes are the content types of the shapes of a stream.
+var streamTypes = map[string]string{"sse": "text/event-stream", "ndjson": "application/x-ndjson", "json_array": "application/json"}
 
 // withType gives an answer its content type where it has none.
 func withType(r *reply, contentType string) {

@@ -21,7 +21,9 @@ type Turn struct {
 	Status int         // 0 is 200
 	Header http.Header // Content-Type is added where it is missing
 	Body   []byte      // answers a request that asks for no stream
-	Frames [][]byte    // answers one that asks for a stream, piece by piece; nil: Body does
+	// Frames answer one that asks for a stream, piece by piece, in the shape that it
+	// asks for (codecs.Shape); nil: Body does.
+	Frames map[string][][]byte
 	// Says is the turn that Body was rendered from, for who judges the
 	// rendering; nil for a tape, a patched body and an error.
 	Says *codecs.Reply
@@ -33,23 +35,16 @@ type CannotSay string
 
 func (c CannotSay) Error() string { return string(c) }
 
-// NoStreams is the error of a script whose turns should be streams when the
-// codec writes none.
-type NoStreams struct{ Dialect codecs.Dialect }
-
-func (e *NoStreams) Error() string {
-	return "the codec of " + string(e.Dialect) + " writes no streams yet"
-}
-
 // FromScenario renders the turns of a scenario as an engine of the codec's
 // dialect with that profile and model would send them; with stream, as streams
-// too. The error is a CannotSay, a *NoStreams, or a fault of the scenario.
+// too, which the codec has to be able to write. The error is a CannotSay, or a fault
+// of the scenario.
 func FromScenario(s fixtures.Scenario, c codecs.Full, p codecs.Profile, model string, stream bool) (Script, error) {
 	r := renderer{codec: c, profile: p, model: model, mode: "off"}
 	if stream {
 		var ok bool
 		if r.streams, ok = c.(codecs.StreamRenderer); !ok {
-			return Script{}, &NoStreams{c.Dialect()}
+			return Script{}, fmt.Errorf("the codec of %s writes no streams", c.Dialect())
 		}
 		r.mode = "on"
 	}
@@ -116,10 +111,16 @@ func (r renderer) turn(t fixtures.Turn) (Turn, error) {
 			}
 		}
 	}
-	if r.streams != nil {
-		turn.Frames, _, err = r.streams.RenderStream(streamed, r.profile, "")
+	if r.streams == nil {
+		return turn, nil
 	}
-	return turn, err
+	turn.Frames = map[string][][]byte{}
+	for _, shape := range r.codec.Wire().Shapes {
+		if turn.Frames[shape.Name], _, err = r.streams.RenderStream(streamed, r.profile, shape.Name); err != nil {
+			return Turn{}, err
+		}
+	}
+	return turn, nil
 }
 
 func (r renderer) failure(e fixtures.TurnError) Turn {
