@@ -62,6 +62,17 @@ func newScrubber(known, keepHeaders []string) (scrubber, error) {
 	return s, nil
 }
 
+// Scrub returns a copy of an exchange that may be kept: with the headers that a
+// tape keeps, and without the known secrets and those that the request itself
+// carries, wherever they stand. An empty secret is none.
+func Scrub(x Exchange, known ...string) (Exchange, error) {
+	s, err := newScrubber(slices.DeleteFunc(slices.Clone(known), func(k string) bool { return k == "" }), nil)
+	if err != nil {
+		return Exchange{}, err
+	}
+	return s.exchange(x), nil
+}
+
 // exchange returns a scrubbed copy. The secrets that the request itself carries
 // in its headers and query are removed wherever else they stand: an engine may
 // quote a key in its error text.

@@ -100,7 +100,7 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 	}
 	c.judge(&out, r.reference)
 	if r.Keep != nil {
-		if out.Transcript, err = r.Keep(Played{Client: r.info, Engine: row.Engine.Name, Dialect: row.Dialect, Model: c.model, Cell: out, Transcript: c.transcript}); err != nil {
+		if out.Transcript, err = r.Keep(Played{Client: r.info, Engine: row.Engine.Name, Dialect: row.Dialect, Model: c.model, Key: replayKey, Cell: out, Transcript: c.transcript}); err != nil {
 			out.Break("keeping the transcript: " + err.Error())
 		}
 	}

@@ -45,6 +45,7 @@ type Played struct {
 	Engine     string
 	Dialect    codecs.Dialect
 	Model      string // that was asked for
+	Key        string // that the client was given
 	Cell       results.Cell
 	Transcript replay.Transcript
 }

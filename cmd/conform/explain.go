@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -20,8 +21,9 @@ import (
 
 func explainCommand(e env) *cobra.Command {
 	var engine, model string
+	var show bool
 	cmd := &cobra.Command{
-		Use:   "explain ID [--engine E | --model M]",
+		Use:   "explain ID [--engine E [--show] | --model M]",
 		Short: "Explain a rule, a scenario, a case or an engine; with --engine run a scenario there and show each check",
 		Args:  oneArg("the id of a rule, a scenario, a case or an engine; 'conform list' lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,8 +36,11 @@ func explainCommand(e env) *cobra.Command {
 			if engine != "" && !scenario {
 				return usage("--engine goes with a scenario, and %.80q is none%s; 'conform list scenarios' lists them", id, suggest.Text(id, scenarioIDs(runner)))
 			}
+			if show && engine == "" {
+				return usage("--show shows a scenario at one engine; say which with --engine")
+			}
 			if i := slices.IndexFunc(runner.Scenarios, func(s fixtures.Scenario) bool { return s.ID == id }); i >= 0 {
-				return explainScenario(cmd, e.stdout, runner, runner.Scenarios[i], engine)
+				return explainScenario(cmd, e.stdout, runner, runner.Scenarios[i], engine, show)
 			}
 			cases, err := fixtures.LoadCases(fixtures.FS())
 			if err != nil {
@@ -54,6 +59,7 @@ func explainCommand(e env) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&engine, "engine", "", "run the scenario against this engine of the catalogue")
+	cmd.Flags().BoolVar(&show, "show", false, "with --engine: show every request and reply")
 	cmd.Flags().StringVar(&model, "model", "", "with an engine: show what counts for this model")
 	return cmd
 }
@@ -115,15 +121,22 @@ func explainRule(w io.Writer, r fixtures.Rule, scenarios []fixtures.Scenario, ca
 	return nil
 }
 
-func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fixtures.Scenario, engine string) error {
+func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fixtures.Scenario, engine string, show bool) error {
 	fmt.Fprintf(w, "%s  (origin %s, %s)\n%s.\n\nWhy: %s\n", s.ID, s.Origin.Kind, s.Origin.Date, s.Title, s.Why)
 	for _, src := range s.Source {
 		fmt.Fprintf(w, "Source: %s, %s\n", src.Doc, src.Ref)
 	}
 	fmt.Fprintf(w, "Turns of the engine: %d. Requests: %d to %d. Checks: %s\n", len(s.Turns), s.Expect.Requests.Min, s.Expect.Requests.Max, strings.Join(s.Expect.Checks, ", "))
 	if engine == "" {
-		fmt.Fprintf(w, "\nRun it: conform run --scenario %s\nSee each check at one engine: conform explain %s --engine openai\n", s.ID, s.ID)
+		fmt.Fprintf(w, "\nRun it: conform run --scenario %s\nSee each check at one engine: conform explain %s --engine openai\nSee every request and reply too: conform explain %s --engine openai --show\n", s.ID, s.ID, s.ID)
 		return nil
+	}
+	var played codecs.Raw
+	if show {
+		runner.Keep = func(p suite.Played) (_ string, err error) {
+			played, err = p.JSON()
+			return "", err
+		}
 	}
 	doc, err := runner.Run(cmd.Context(), suite.Selection{Engines: []string{engine}, Scenarios: []string{s.ID}})
 	if err != nil {
@@ -151,6 +164,9 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 			fmt.Fprintf(w, "\n  %s", c.Reason)
 		}
 		fmt.Fprintln(w)
+		if played != nil {
+			showTranscript(w, jsonx.Of(played))
+		}
 		for _, k := range c.All {
 			fmt.Fprintf(w, "  %-8s  %-6s  %s", k.Verdict, k.Level, k.ID)
 			for _, more := range []string{k.Message, k.Evidence} {

@@ -32,6 +32,7 @@ func runCommand(e env) *cobra.Command {
 	var format, failOn string
 	var out []string
 	var replay, unfold bool
+	var transcripts string
 	forms, formats, endings := e.formNames()
 	cmd := &cobra.Command{
 		Use:   "run [--engine E,...] [--dialect D,...] [--scenario GLOB,...] [--format F] [--out FILE ...]",
@@ -62,6 +63,12 @@ usage, 3 the harness itself failed.`,
 			if err != nil {
 				return err
 			}
+			if transcripts != "" {
+				if err := os.MkdirAll(transcripts, 0o755); err != nil {
+					return usage("--transcripts: %v", err)
+				}
+				runner.Keep = func(p suite.Played) (string, error) { return writeTranscript(transcripts, p) }
+			}
 			doc, err := runner.Run(cmd.Context(), sel)
 			if err != nil {
 				if cmd.Context().Err() != nil {
@@ -71,7 +78,7 @@ usage, 3 the harness itself failed.`,
 			}
 			doc.Command = commandLine(sel)
 			for _, file := range out {
-				if err := writeReport(file, doc, forms[slices.Index(endings, filepath.Ext(file))]); err != nil {
+				if err := writeReport(file, beside(doc, file), forms[slices.Index(endings, filepath.Ext(file))]); err != nil {
 					return err
 				}
 			}
@@ -87,12 +94,45 @@ usage, 3 the harness itself failed.`,
 	f.Var((*words)(&sel.Dialects), "dialect", "dialects; all when not given")
 	f.Var((*words)(&sel.Scenarios), "scenario", "scenario ids, folders or globs in which * is any text; all when not given")
 	f.StringVar(&sel.Model, "model", "", "model id in place of each engine's default")
+	f.StringVar(&sel.Stream, "stream", "off", "ask for streams: off, on, or both")
+	f.StringVar(&transcripts, "transcripts", "", "write every request and reply of each cell into this folder, a file a cell, without keys")
 	f.BoolVar(&replay, "replay", true, "replay from embedded data; the only mode there is")
 	f.StringVar(&format, "format", formats[0], "form of the report on standard output: "+strings.Join(formats, ", "))
 	f.StringArrayVar(&out, "out", nil, "also write the report to this file; its ending names the form ("+strings.Join(endings, ", ")+")")
 	f.StringVar(&failOn, "fail-on", "must", "lowest level that makes exit code 1: "+strings.Join(failLevels, ", "))
 	f.BoolVar(&unfold, "unfold", false, "show a line for each engine, also where it stands for another")
 	return cmd
+}
+
+// writeTranscript writes what happened in a cell and returns the name of the file.
+func writeTranscript(dir string, p suite.Played) (string, error) {
+	text, err := p.JSON()
+	if err != nil {
+		return "", err
+	}
+	name := p.Cell.Scenario
+	if p.Cell.Stream {
+		name += ".stream"
+	}
+	file := filepath.Join(dir, p.Engine, filepath.FromSlash(name)+".json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return "", err
+	}
+	return filepath.ToSlash(file), os.WriteFile(file, append([]byte(indented(text)), '\n'), 0o644)
+}
+
+// beside is the document with its transcripts named from where file is.
+func beside(doc results.Document, file string) results.Document {
+	doc.Rows = slices.Clone(doc.Rows)
+	for i, row := range doc.Rows {
+		doc.Rows[i].Cells = slices.Clone(row.Cells)
+		for k, c := range row.Cells {
+			if rel, err := filepath.Rel(filepath.Dir(file), filepath.FromSlash(c.Transcript)); err == nil && c.Transcript != "" {
+				doc.Rows[i].Cells[k].Transcript = filepath.ToSlash(rel)
+			}
+		}
+	}
+	return doc
 }
 
 func verdict(doc results.Document, failOn string) error {
@@ -136,6 +176,9 @@ func commandLine(sel suite.Selection) string {
 	}
 	if sel.Model != "" {
 		line += " --model " + sel.Model
+	}
+	if sel.Stream != "" && sel.Stream != "off" {
+		line += " --stream " + sel.Stream
 	}
 	return line
 }

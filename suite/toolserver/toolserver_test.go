@@ -339,3 +339,46 @@ func TestLogKeepsArguments(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A protocol error keeps its code on every way, and the log tells it.
+func TestErrorKeepsItsCode(t *testing.T) {
+	s, err := toolserver.Parse([]byte(`{"name":"pier","tools":[
+		{"name":"own","answers":[{"error":{"code":-32050,"message":"closed"}}]},
+		{"name":"plain","answers":[{"error":"broken"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := listen(t, s)
+	for name, want := range map[string]string{"own": `{"code":-32050,"message":"closed"}`, "plain": `{"code":-32603,"message":"broken"}`} {
+		_, rpc := do(t, "POST", url+"/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`","arguments":{}}}`)
+		if got := jsonx.Of([]byte(rpc)).Get("error").Raw(); !jsonx.Equal(got, []byte(want)) {
+			t.Errorf("%s over MCP: %s", name, rpc)
+		}
+		status, plain := do(t, "POST", url+"/call", `{"name":"`+name+`"}`)
+		if got := jsonx.Of([]byte(plain)).Get("error").Raw(); status != 500 || !jsonx.Equal(got, []byte(want)) {
+			t.Errorf("%s over the plain twin: %d %s", name, status, plain)
+		}
+	}
+	for _, c := range s.Log() {
+		if c.Err == nil || c.Server != "pier" || c.Result != nil || (c.Err.Code == -32050) != (c.Name == "own") {
+			t.Errorf("log %+v", c)
+		}
+	}
+	if _, err := toolserver.Parse([]byte(`{"name":"pier","tools":[{"name":"x","answers":[{"error":{"code":1}}]}]}`)); err == nil || !strings.Contains(err.Error(), "want a message") {
+		t.Errorf("an error without a message: %v", err)
+	}
+}
+
+// Runs that share a connection have a log each.
+func TestLogOfARun(t *testing.T) {
+	s := quay(t)
+	var first, second toolserver.Log
+	for _, l := range []*toolserver.Log{&first, &second, &second} {
+		if _, err := s.CallTool(toolserver.WithLog(t.Context(), l), "weigh", []byte(`{"crate":8}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(first.Calls()) != 1 || len(second.Calls()) != 2 || len(s.Log()) != 0 {
+		t.Errorf("%d, %d and %d calls", len(first.Calls()), len(second.Calls()), len(s.Log()))
+	}
+}
