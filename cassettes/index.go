@@ -13,8 +13,10 @@ import (
 
 	json2 "github.com/go-json-experiment/json"
 
+	"github.com/toolconform/conform/docs"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/secrets"
+	"github.com/toolconform/conform/internal/sources"
 )
 
 // Index says of each tape where it comes from. It is the file index.json.
@@ -45,14 +47,7 @@ type Entry struct {
 }
 
 // Origin says where a tape comes from.
-type Origin struct {
-	Kind    string `json:"kind"` // recorded, documented, synthetic
-	Engine  string `json:"engine,omitempty"`
-	Version string `json:"version,omitempty"`
-	Date    string `json:"date"` // YYYY-MM-DD
-	Ref     string `json:"ref,omitempty"`
-	Source  string `json:"source,omitempty"`
-}
+type Origin = sources.Origin
 
 // LoadIndex reads index.json of fsys. Unknown and repeated keys are errors.
 func LoadIndex(fsys fs.FS) (Index, error) {
@@ -119,6 +114,10 @@ func Lint(fsys fs.FS) []Problem {
 	if err != nil {
 		return []Problem{{File: "index.json", Text: strings.TrimPrefix(err.Error(), "index.json: ")}}
 	}
+	pages, err := sources.Read(docs.FS())
+	if err != nil {
+		return []Problem{{File: "index.json", Text: err.Error()}}
+	}
 	var out []Problem
 	listed := map[string]bool{}
 	for i, e := range ix.Tapes {
@@ -129,7 +128,7 @@ func Lint(fsys fs.FS) []Problem {
 			fault("/tape", "%q is listed twice", e.Tape)
 		}
 		listed[e.Tape] = true
-		lintEntry(e, fault)
+		lintEntry(e, pages, fault)
 		if _, err := fs.Stat(fsys, path.Join("tapes", e.Tape+".yaml")); err != nil {
 			fault("/tape", "tapes/%s.yaml does not exist", e.Tape)
 		}
@@ -148,7 +147,7 @@ func Lint(fsys fs.FS) []Problem {
 	return out
 }
 
-func lintEntry(e Entry, fault func(pointer, format string, args ...any)) {
+func lintEntry(e Entry, pages sources.Pages, fault func(pointer, format string, args ...any)) {
 	for name, value := range map[string]string{"engine": e.Engine, "scenario": e.Scenario, "model": e.Model} {
 		if value == "" {
 			fault("/"+name, "missing")
@@ -157,18 +156,8 @@ func lintEntry(e Entry, fault func(pointer, format string, args ...any)) {
 	if e.Tape == "" || path.Clean(e.Tape) != e.Tape || !strings.HasPrefix(e.Tape, e.Engine+"/") {
 		fault("/tape", "%q does not start with the engine %q", e.Tape, e.Engine)
 	}
-	switch e.Origin.Kind {
-	case "recorded":
-		if e.Origin.Engine == "" || e.Origin.Version == "" {
-			fault("/origin", "a recorded tape names engine and version")
-		}
-	case "documented":
-		if e.Origin.Ref == "" {
-			fault("/origin/ref", "a documented tape names its document")
-		}
-	case "synthetic":
-	default:
-		fault("/origin/kind", "%q is none of recorded, documented, synthetic", e.Origin.Kind)
+	for _, f := range pages.Faults(e.Origin) {
+		fault("/origin"+f.Pointer, "%s", f.Text)
 	}
 	if !date.MatchString(e.Origin.Date) {
 		fault("/origin/date", "%q is no date YYYY-MM-DD", e.Origin.Date)

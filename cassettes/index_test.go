@@ -55,7 +55,7 @@ func TestLintFindsTheFault(t *testing.T) {
 		{"no tape", edit(`area/tide"`, `area/ebb"`), good, "index.json: /tapes/0/tape: tapes/harbour/area/ebb.yaml does not exist"},
 		{"engine", edit(`"engine": "harbour",`, `"engine": "quay",`), good, `index.json: /tapes/0/tape: "harbour/area/tide" does not start with the engine "quay"`},
 		{"origin kind", edit(`"recorded", "engine"`, `"guessed", "engine"`), good, `/tapes/0/origin/kind: "guessed"`},
-		{"no version", edit(`"version": "1.2", `, ``), good, "/tapes/0/origin: a recorded tape names engine and version"},
+		{"no version", edit(`"version": "1.2", `, ``), good, "/tapes/0/origin: what is recorded names engine and version"},
 		{"no date", edit(`2026-11-30`, `today`), good, "/tapes/0/origin/date"},
 		{"requests", edit(`"requests": "recorded"`, `"requests": ""`), good, "/tapes/0/requests"},
 		{"unknown key", edit(`"model"`, `"modell"`), good, "index.json: /tapes/0/modell: "},

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/sources"
 )
 
 // Engine is one entry of the catalogue.
@@ -84,20 +85,7 @@ type Note struct {
 }
 
 // Origin says where a statement comes from.
-type Origin struct {
-	Kind        string     `json:"kind"` // recorded, documented or synthetic
-	Ref         string     `json:"ref"`
-	Date        string     `json:"date"`
-	ConfirmedBy *Confirmed `json:"confirmed_by,omitempty"`
-}
-
-// Confirmed counts the public recorded exchanges that show a fact, and names one.
-type Confirmed struct {
-	Count  int    `json:"count"`
-	Repo   string `json:"repository,omitempty"`
-	Path   string `json:"path,omitempty"`
-	Commit string `json:"commit,omitempty"`
-}
+type Origin = sources.Origin
 
 // Resolved is an engine for one model.
 type Resolved struct {

@@ -23,7 +23,7 @@ type Facts struct {
 // Fact is one statement about an engine.
 type Fact struct {
 	Value  string `json:"value"`
-	Origin Origin `json:"origin"`
+	Origin Origin `json:"origin,omitzero"` // none where the value is unknown
 }
 
 // Words of Facts.CutCall.

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/toolconform/conform/docs"
+	"github.com/toolconform/conform/internal/sources"
 )
 
 // Lint checks every embedded entry against schema.json and then as Load does,
@@ -56,8 +59,46 @@ func LintFS(dir fs.FS) []string {
 	if len(out) > 0 {
 		return out
 	}
-	if _, err := LoadFS(dir); err != nil {
-		out = append(out, err.Error())
+	catalog, err := LoadFS(dir)
+	if err != nil {
+		return append(out, err.Error())
+	}
+	pages, err := sources.Read(docs.FS())
+	if err != nil {
+		return append(out, err.Error())
+	}
+	for _, e := range catalog.All() {
+		for _, o := range e.origins() {
+			for _, f := range pages.Faults(o.origin) {
+				out = append(out, fmt.Sprintf("engines/catalogue/%s.json: %s%s: %s", e.Name, o.at, f.Pointer, f.Text))
+			}
+		}
+	}
+	return out
+}
+
+// placed is an origin and where it stands in an entry.
+type placed struct {
+	at     string
+	origin Origin
+}
+
+// origins lists where the statements of an entry come from. A fact whose value is
+// unknown has none.
+func (e Engine) origins() []placed {
+	var out []placed
+	for _, f := range e.Facts.List() {
+		if f.Fact.Value != "unknown" {
+			out = append(out, placed{"/facts/" + f.Name + "/origin", f.Fact.Origin})
+		}
+	}
+	for i, n := range e.Notes {
+		out = append(out, placed{fmt.Sprintf("/notes/%d/origin", i), n.Origin})
+	}
+	for i, m := range e.Models {
+		if m.Note != nil {
+			out = append(out, placed{fmt.Sprintf("/models/%d/note/origin", i), m.Note.Origin})
+		}
 	}
 	return out
 }

@@ -123,8 +123,8 @@ func explainRule(w io.Writer, r fixtures.Rule, scenarios []fixtures.Scenario, ca
 
 func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fixtures.Scenario, engine string, show bool) error {
 	fmt.Fprintf(w, "%s  (origin %s, %s)\n%s.\n\nWhy: %s\n", s.ID, s.Origin.Kind, s.Origin.Date, s.Title, s.Why)
-	for _, src := range s.Source {
-		fmt.Fprintf(w, "Source: %s, %s\n", src.Doc, src.Ref)
+	for _, src := range s.Origin.Source {
+		fmt.Fprintf(w, "Source: %s\n", src)
 	}
 	fmt.Fprintf(w, "Turns of the engine: %d. Requests: %d to %d. Checks: %s\n", len(s.Turns), s.Expect.Requests.Min, s.Expect.Requests.Max, strings.Join(s.Expect.Checks, ", "))
 	if engine == "" {
@@ -181,7 +181,7 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 }
 
 func explainCase(w io.Writer, c fixtures.Case, catalog *engines.Catalog) error {
-	fmt.Fprintf(w, "%s  (%s, level %s, rule %s)\n%s.\n\nWhy: %s\nOrigin: %s %s, %s\n", c.ID, c.Op, c.Level, c.Rule, c.Title, c.Why, c.Origin.Kind, c.Origin.Date, c.Origin.Ref)
+	fmt.Fprintf(w, "%s  (%s, level %s, rule %s)\n%s.\n\nWhy: %s\nOrigin: %s %s, %s\n", c.ID, c.Op, c.Level, c.Rule, c.Title, c.Why, c.Origin.Kind, c.Origin.Date, c.Origin.From())
 	if len(c.KnownBugs) > 0 {
 		fmt.Fprintf(w, "Known bugs: %s\n", strings.Join(c.KnownBugs, ", "))
 	}
@@ -255,14 +255,14 @@ func explainEngine(w io.Writer, en engines.Engine, model string) error {
 	}
 	fmt.Fprintln(w, "\nFacts, with the default model:")
 	for _, f := range en.Facts.List() {
-		kind := f.Fact.Origin.Kind + ", "
-		if f.Fact.Value == "unknown" {
-			kind = ""
+		text := f.Fact.Origin.Kind
+		if from := f.Fact.Origin.From(); from != "" {
+			text += ", " + from
 		}
-		fmt.Fprintf(w, "  %-16s %-22s %s%s\n", f.Name, f.Fact.Value, kind, f.Fact.Origin.Ref)
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-16s %-22s %s", f.Name, f.Fact.Value, text), " "))
 	}
 	for _, n := range en.Notes {
-		fmt.Fprintf(w, "\nNote: %s (%s, %s)\n", n.Text, n.Origin.Kind, n.Origin.Ref)
+		fmt.Fprintf(w, "\nNote: %s (%s, %s)\n", n.Text, n.Origin.Kind, n.Origin.From())
 	}
 	return nil
 }

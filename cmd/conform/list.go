@@ -141,11 +141,11 @@ func engineFacts(catalog *engines.Catalog) listing {
 			if c := o.ConfirmedBy; c != nil && c.Count > 0 {
 				confirmed = fmt.Sprintf("%d recorded", c.Count)
 			}
-			if f.Fact.Value == "unknown" { // where it was looked for is no origin
+			if kind == "" {
 				kind = "-"
 			}
 			l.add(map[string]any{"engine": en.Name, "dialect": en.Dialect, "fact": f.Name, "value": f.Fact.Value, "origin": kind, "source": o},
-				en.Name, f.Name, f.Fact.Value, kind, confirmed, o.Ref)
+				en.Name, f.Name, f.Fact.Value, kind, confirmed, o.From())
 		}
 	}
 	return l

@@ -14,11 +14,15 @@ import (
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/paths"
+<<<<<<< HEAD
 	"github.com/toolconform/conform/internal/wire"
+=======
+	"github.com/toolconform/conform/internal/sources"
+>>>>>>> 1add5c8 (Origins: one form with sources that resolve, in scenarios, wire patches, tapes and catalogue; unknown facts have none; lint refuses the rest)
 )
 
 // counts holds the figures by engine and fact.
-type counts map[string]map[string]engines.Confirmed
+type counts map[string]map[string]sources.Confirmed
 
 //go:embed tables.json
 var tableFile []byte
@@ -110,11 +114,11 @@ func count(dir fs.FS, c *engines.Catalog) (counts, error) {
 
 func (c counts) add(engine, fact string, s cassettes.Source) {
 	if c[engine] == nil {
-		c[engine] = map[string]engines.Confirmed{}
+		c[engine] = map[string]sources.Confirmed{}
 	}
 	f := c[engine][fact]
 	if f.Count == 0 {
-		f.Repo, f.Path, f.Commit = s.Repo, s.Path, s.Commit
+		f.Repository, f.Path, f.Commit = s.Repo, s.Path, s.Commit
 	}
 	f.Count++
 	c[engine][fact] = f

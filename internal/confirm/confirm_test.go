@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/sources"
 )
 
 // recording builds one file; each pair is a request body and a reply. A reply
@@ -122,7 +123,7 @@ func TestConfirm(t *testing.T) {
 			if f.Count != c.want {
 				t.Errorf("%s %s = %d, want %d (all: %v)", c.engine, c.fact, f.Count, c.want, got)
 			}
-			if f.Count > 0 && (f.Repo != "owner/repo" || f.Path != "tests/one.yaml" || len(f.Commit) != 40) {
+			if f.Count > 0 && (f.Repository != "owner/repo" || f.Path != "tests/one.yaml" || len(f.Commit) != 40) {
 				t.Errorf("place = %+v", f)
 			}
 		})
@@ -148,9 +149,9 @@ func TestConfirmReportsBadFiles(t *testing.T) {
 }
 
 func TestUpdateTouchesTheFigureOnly(t *testing.T) {
-	place := engines.Confirmed{Count: 3, Repo: "o/r", Path: "a [b].yaml", Commit: strings.Repeat("b", 40)}
+	place := sources.Confirmed{Count: 3, Repository: "o/r", Path: "a [b].yaml", Commit: strings.Repeat("b", 40)}
 	old := []byte("{\n  \"z\": 1.0,\n  \"facts\": {\n    \"ids\": {\n      \"origin\": {\n        \"ref\": \"<&> é\"\n      }\n    },\n    \"cut_call\": {\n      \"origin\": {}\n    }\n  }\n}\n")
-	got, err := update(old, map[string]engines.Confirmed{"ids": place, "server_tools": place})
+	got, err := update(old, map[string]sources.Confirmed{"ids": place, "server_tools": place})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestUpdateTouchesTheFigureOnly(t *testing.T) {
 	if err != nil || string(back) != string(old) {
 		t.Errorf("a figure that is gone stays: %s (%v)", back, err)
 	}
-	if again, _ := update(got, map[string]engines.Confirmed{"ids": place}); string(again) != string(got) {
+	if again, _ := update(got, map[string]sources.Confirmed{"ids": place}); string(again) != string(got) {
 		t.Error("the second run changes something")
 	}
 }
@@ -180,7 +181,7 @@ func TestWrite(t *testing.T) {
 	if err := os.WriteFile(name, src, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	counted := counts{"openai": {"ids": {Count: 5, Repo: "o/r", Path: "p", Commit: strings.Repeat("c", 40)}}}
+	counted := counts{"openai": {"ids": {Count: 5, Repository: "o/r", Path: "p", Commit: strings.Repeat("c", 40)}}}
 	changed, err := write(dir, counted)
 	if err != nil || len(changed) != 1 || changed[0] != "openai.json" {
 		t.Fatalf("changed %q (%v)", changed, err)

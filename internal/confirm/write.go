@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/sources"
 )
 
 // write puts the figures into the catalogue files <dir>/<engine>.json: every
@@ -49,7 +50,7 @@ func write(dir string, counted counts) ([]string, error) {
 
 // update returns one catalogue entry with the figures, laid out two blanks a
 // level with a line end after it.
-func update(entry []byte, figures map[string]engines.Confirmed) ([]byte, error) {
+func update(entry []byte, figures map[string]sources.Confirmed) ([]byte, error) {
 	root, err := jsonx.Parse(entry)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func update(entry []byte, figures map[string]engines.Confirmed) ([]byte, error) 
 	for _, fact := range root.Get("facts").Members() {
 		at := "/facts/" + jsonx.Token(fact.Key) + "/origin/confirmed_by"
 		if f, ok := figures[fact.Key]; ok && f.Count > 0 {
-			value := new(jsonx.Fields).Int("count", int64(f.Count)).Str("repository", f.Repo).Str("path", f.Path).Str("commit", f.Commit).Raw()
+			value := new(jsonx.Fields).Int("count", int64(f.Count)).Str("repository", f.Repository).Str("path", f.Path).Str("commit", f.Commit).Raw()
 			if entry, err = jsonx.Set(entry, at, value); err != nil {
 				return nil, err
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	row   = regexp.MustCompile("(?m)^(?:- |\\| )`([A-Za-z0-9][A-Za-z0-9.-]*)`")
+	row   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
 	issue = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}#[1-9][0-9]{0,6}$`)
 	host  = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$`)
 )
@@ -41,11 +41,18 @@ func Read(docs fs.FS) (Pages, error) {
 			return err
 		}
 		name := path.Join("docs", file)
-		for _, m := range row.FindAllStringSubmatch(string(text), -1) {
-			if slices.Contains(pages[name], m[1]) {
-				return fmt.Errorf("%s: the row %q stands there twice", name, m[1])
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(line, "- `") && !strings.HasPrefix(line, "| `") {
+				continue
 			}
-			pages[name] = append(pages[name], m[1])
+			id, _, ok := strings.Cut(line[3:], "`")
+			if !ok || !row.MatchString(id) {
+				continue
+			}
+			if slices.Contains(pages[name], id) {
+				return fmt.Errorf("%s: the row %q stands there twice", name, id)
+			}
+			pages[name] = append(pages[name], id)
 		}
 		return nil
 	})
@@ -132,10 +139,25 @@ type Origin struct {
 	Kind        string     `json:"kind"`
 	Date        string     `json:"date,omitempty"`   // YYYY-MM-DD: when it was looked up, recorded or decided
 	Source      []string   `json:"source,omitempty"` // each as Pages.Check wants it
+	Ref         string     `json:"ref,omitempty"`    // in words; only cases that still wait for their sources have it
 	Engine      string     `json:"engine,omitempty"` // of a recording
 	Version     string     `json:"version,omitempty"`
 	Note        string     `json:"note,omitempty"`
 	ConfirmedBy *Confirmed `json:"confirmed_by,omitempty"`
+}
+
+// From is one line on what an origin rests on: engine and version, then the
+// sources.
+func (o Origin) From() string {
+	var parts []string
+	if o.Engine != "" {
+		parts = append(parts, strings.TrimSpace(o.Engine+" "+o.Version))
+	}
+	parts = append(parts, o.Source...)
+	if o.Ref != "" {
+		parts = append(parts, o.Ref)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Confirmed counts public recorded exchanges that show a documented fact, and
@@ -151,6 +173,11 @@ type Confirmed struct {
 type Fault struct {
 	Pointer string // into the origin
 	Text    string
+}
+
+// Known tells whether a word is a kind of origin.
+func Known(kind string) bool {
+	return kind == Recorded || kind == Documented || kind == Synthetic || kind == Decision
 }
 
 // Faults lists what an origin claims without showing it, and sources that nobody
