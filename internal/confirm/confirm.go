@@ -14,11 +14,8 @@ import (
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/paths"
-<<<<<<< HEAD
-	"github.com/toolconform/conform/internal/wire"
-=======
 	"github.com/toolconform/conform/internal/sources"
->>>>>>> 1add5c8 (Origins: one form with sources that resolve, in scenarios, wire patches, tapes and catalogue; unknown facts have none; lint refuses the rest)
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // counts holds the figures by engine and fact.
