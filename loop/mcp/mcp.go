@@ -199,42 +199,6 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Raw is a tool server that answers with MCP results as bytes, such as the
-// fixture server.
-type Raw interface {
-	ListTools() json.RawMessage
-	CallTool(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error)
-}
-
-// Direct makes a tool server of r without any MCP between. It gives what the
-// other servers of this package give for the same bytes.
-func Direct(name string, r Raw) loop.ToolServer { return direct{name, r} }
-
-type direct struct {
-	name string
-	raw  Raw
-}
-
-func (d direct) Name() string { return d.name }
-
-func (d direct) ListTools(context.Context) ([]codecs.Tool, error) {
-	tools, err := readList(d.raw.ListTools())
-	if err != nil {
-		return nil, fmt.Errorf("tools/list: %w", err)
-	}
-	return tools, nil
-}
-
-func (d direct) CallTool(ctx context.Context, name string, arguments codecs.Raw) (codecs.ToolResult, error) {
-	return await(ctx, func() (codecs.ToolResult, error) {
-		result, err := d.raw.CallTool(ctx, name, arguments)
-		if err != nil {
-			return codecs.ToolResult{}, err
-		}
-		return readResult(result)
-	})
-}
-
 // readList reads one MCP tools/list result.
 func readList(raw []byte) ([]codecs.Tool, error) {
 	v, err := jsonx.Parse(raw)

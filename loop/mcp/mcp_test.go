@@ -95,10 +95,6 @@ func ways() []way {
 		}
 	}
 	return []way{
-		{"direct", func(t *testing.T) (loop.ToolServer, func() []toolserver.Call) {
-			f := fixture(t)
-			return mcp.Direct("pier", f), f.Log
-		}, true},
 		{"in process", func(t *testing.T) (loop.ToolServer, func() []toolserver.Call) {
 			f := fixture(t)
 			s, err := mcp.Connect(t.Context(), "pier", f.Transport())
