@@ -16,14 +16,8 @@ import (
 	"github.com/toolconform/conform/internal/suggest"
 )
 
-//go:embed catalogue/*.json
+//go:embed schema.json catalogue/*.json
 var files embed.FS
-
-//go:embed schema.json
-var schema []byte
-
-// Schema returns the JSON Schema of a catalogue entry.
-func Schema() []byte { return slices.Clone(schema) }
 
 // Catalog is a set of engines with unique names.
 type Catalog struct{ engines []Engine }

@@ -20,6 +20,9 @@ func Files() (map[string][]byte, error) {
 	return out, err
 }
 
+// Schema returns the JSON Schema of a catalogue entry.
+func Schema() ([]byte, error) { return fs.ReadFile(files, "schema.json") }
+
 // ProfileKeys lists the JSON keys of a profile.
 func ProfileKeys() []string {
 	t := reflect.TypeOf(codecs.Profile{})

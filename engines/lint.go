@@ -1,80 +1,139 @@
 package engines
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
-	"path"
+	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/docs"
+	"github.com/toolconform/conform/internal/lint"
 	"github.com/toolconform/conform/internal/sources"
 )
 
-// Lint checks every embedded entry against schema.json and then as Load does,
-// and returns one line for each fault, with file and place.
-func Lint() []string {
+// Lint checks every embedded entry: against schema.json, as Load does, that its
+// facts agree with what its profile makes the codec do, that it names the
+// variable of its key, and that its sources can be opened.
+func Lint() []lint.Problem {
 	sub, err := fs.Sub(files, "catalogue")
 	if err != nil {
-		return []string{err.Error()}
+		return []lint.Problem{{File: "engines/catalogue", Text: err.Error()}}
 	}
 	return LintFS(sub)
 }
 
 // LintFS is Lint for the entries at the root of dir.
-func LintFS(dir fs.FS) []string {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+func LintFS(dir fs.FS) []lint.Problem {
+	broken := func(err error) []lint.Problem { return []lint.Problem{{File: "engines", Text: err.Error()}} }
+	schema, err := lint.Compile(files, "schema.json")
 	if err != nil {
-		return []string{"schema.json: " + err.Error()}
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", doc); err != nil {
-		return []string{"schema.json: " + err.Error()}
-	}
-	s, err := c.Compile("schema.json")
-	if err != nil {
-		return []string{"schema.json: " + err.Error()}
-	}
-	names, err := fs.Glob(dir, "*.json")
-	if err != nil {
-		return []string{err.Error()}
-	}
-	var out []string
-	for _, name := range names {
-		data, err := fs.ReadFile(dir, name)
-		if err != nil {
-			out = append(out, err.Error())
-			continue
-		}
-		entry, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-		if err == nil {
-			err = s.Validate(entry)
-		}
-		if err != nil {
-			out = append(out, fmt.Sprintf("engines/catalogue/%s: %s", path.Base(name), faults(err)))
-		}
-	}
-	if len(out) > 0 {
-		return out
-	}
-	catalog, err := LoadFS(dir)
-	if err != nil {
-		return append(out, err.Error())
+		return broken(err)
 	}
 	pages, err := sources.Read(docs.FS())
 	if err != nil {
-		return append(out, err.Error())
+		return broken(err)
 	}
-	for _, e := range catalog.All() {
-		for _, o := range e.origins() {
-			for _, f := range pages.Faults(o.origin) {
-				out = append(out, fmt.Sprintf("engines/catalogue/%s.json: %s%s: %s", e.Name, o.at, f.Pointer, f.Text))
-			}
+	names, err := fs.Glob(dir, "*.json")
+	if err != nil {
+		return broken(err)
+	}
+	var out []lint.Problem
+	for _, name := range names {
+		file := "engines/catalogue/" + name
+		data, err := fs.ReadFile(dir, name)
+		if err != nil {
+			out = append(out, lint.Problem{File: file, Text: err.Error()})
+			continue
 		}
+		found := schema.Check(file, data)
+		if len(found) == 0 {
+			found = lintEntry(file, data, pages)
+		}
+		lint.Number(data, found)
+		out = append(out, found...)
 	}
 	return out
+}
+
+func lintEntry(file string, data []byte, pages sources.Pages) (out []lint.Problem) {
+	bad := func(pointer, format string, args ...any) {
+		out = append(out, lint.Problem{File: file, Pointer: pointer, Text: fmt.Sprintf(format, args...)})
+	}
+	e, err := Parse(data)
+	if err != nil {
+		bad("", "%v", err)
+		return out
+	}
+	if want := strings.TrimSuffix(file[strings.LastIndex(file, "/")+1:], ".json"); e.Name != want {
+		bad("/name", "is %q, the file says %q", e.Name, want)
+	}
+	for _, o := range e.origins() {
+		for _, f := range pages.Faults(o.origin) {
+			bad(o.at+f.Pointer, "%s", f.Text)
+		}
+	}
+	if e.Auth != "none" && len(e.Keys) == 0 {
+		bad("/keys", "names no environment variable that may hold the key; give the provider's usual one")
+	}
+	e.agrees(bad)
+	return out
+}
+
+// agrees holds the facts of an entry, for its default model, against its profile:
+// what a report says of an engine is what the codec does for it.
+func (e Engine) agrees(bad func(pointer, format string, args ...any)) {
+	r, f := e.Resolve(""), e.Facts
+	fact := func(name, value, profile string) {
+		if value != "unknown" && value != profile {
+			bad("/facts/"+name, "the fact is %q, the effective profile %q", value, profile)
+		}
+	}
+	// An unknown answer must be met with the careful form.
+	images, pdf := r.ResultMedia()
+	for _, m := range [][3]string{{"result_images", f.ResultImages.Value, images}, {"result_pdf", f.ResultPDF.Value, pdf}} {
+		fact(m[0], m[1], m[2])
+		if m[1] == "unknown" && m[2] != codecs.MediaPlaceholder {
+			bad("/facts/"+m[0], "is unknown, and the profile sends %s", m[2])
+		}
+	}
+	echo := r.Profile.ReasoningEcho
+	switch {
+	case echo != "" && f.ReasoningEcho.Value != echo:
+		bad("/facts/reasoning_echo", "the fact is %q, the profile %q", f.ReasoningEcho.Value, echo)
+	case echo == "" && slices.Contains([]string{codecs.EchoRefused, codecs.EchoRequiredEvenEmpty, codecs.EchoIgnored}, f.ReasoningEcho.Value):
+		bad("/facts/reasoning_echo", "the fact is %q, and the profile does nothing about it", f.ReasoningEcho.Value)
+	}
+	choices := strings.Join(r.Choices(), " ")
+	if choices == "" {
+		choices = "-"
+	}
+	fact("tool_choice", f.ToolChoice.Value, choices)
+	if f.ToolChoice.Value == "unknown" && r.Profile.ToolChoice != nil {
+		bad("/facts/tool_choice", "is unknown, and the profile limits it to %q", r.Profile.ToolChoice)
+	}
+	if (f.IDs.Value == "mistral9") != (r.Profile.IDRule == "mistral9") {
+		bad("/facts/ids", "the fact is %q, the profile %q", f.IDs.Value, r.Profile.IDRule)
+	}
+	// Only a wire whose echo carries every item can carry those of server tools.
+	if c, err := all.For(r.Dialect); err == nil && c.Wire().EchoesWhole && r.Profile.NoServerTool != (f.ServerTools.Value == "no") {
+		bad("/facts/server_tools", "the fact is %q, no_server_tools of the profile %v", f.ServerTools.Value, r.Profile.NoServerTool)
+	}
+	if fields := r.Profile.ReasoningFields; len(fields) > 0 && f.ReasoningField.Value != "content" &&
+		!slices.Contains(strings.Fields(f.ReasoningField.Value), fields[0]) {
+		bad("/facts/reasoning_field", "the fact is %q, the profile reads %q first", f.ReasoningField.Value, fields[0])
+	}
+}
+
+// LintProfile checks the profile of a case, or of a file of its own, against the
+// same schema as those of the catalogue.
+func LintProfile(profile []byte) []lint.Problem {
+	schema, err := lint.Compile(files, "schema.json#/$defs/profile")
+	if err != nil {
+		return []lint.Problem{{Text: err.Error()}}
+	}
+	return schema.Check("", profile)
 }
 
 // placed is an origin and where it stands in an entry.
@@ -101,14 +160,4 @@ func (e Engine) origins() []placed {
 		}
 	}
 	return out
-}
-
-// faults lists the places of a validation error without the library's first
-// line, which names an address that does not exist.
-func faults(err error) string {
-	_, rest, found := strings.Cut(err.Error(), "\n")
-	if !found {
-		return err.Error()
-	}
-	return strings.TrimPrefix(strings.ReplaceAll(rest, "\n", "; "), "- ")
 }

@@ -17,16 +17,29 @@ func TestLint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typo := strings.Replace(string(data), `"reasoning_echo": "required_even_empty"`, `"reasoning_echo": "requird"`, 1)
-	noFacts := `{"name":"quay","title":"Quay","family":"hosted","dialect":"openai","url":"{base}/chat/completions","auth":"bearer","vars":{"base":"https://quay.example/v1"},"default_model":"m","profile":{},"facts":{}}`
-	for name, c := range map[string]struct{ text, want string }{
-		"deepseek.json": {typo, "/profile/reasoning_echo"},
-		"quay.json":     {noFacts, "facts"},
-		"broken.json":   {`{"name":`, "broken.json"},
+	edit := func(old, new string) string {
+		if strings.Count(string(data), old) != 1 {
+			t.Fatalf("%q is not once in deepseek.json", old)
+		}
+		return strings.Replace(string(data), old, new, 1)
+	}
+	const file = "engines/catalogue/deepseek.json"
+	for _, c := range []struct{ text, want string }{
+		{edit(`"reasoning_echo": "required_even_empty"`, `"reasoning_echo": "requird"`), `/profile/reasoning_echo: "requird" is none of "", "required",`},
+		{edit(`"reasoning_echo": "required_even_empty"`, `"reasoning_ecko": "required"`), `/profile/reasoning_ecko: unknown key; did you mean "reasoning_echo"`},
+		{edit(`"reasoning_echo": "required_even_empty"`, `"reasoning_echo": "accepted"`), `/facts/reasoning_echo: the fact is "required_even_empty", the profile "accepted"`},
+		{edit(`"reasoning_echo": "required_even_empty",`, ``), `/facts/reasoning_echo: the fact is "required_even_empty", and the profile does nothing about it`},
+		{edit(`"name": "deepseek"`, `"name": "deepsea"`), `/name: is "deepsea", the file says "deepseek"`},
+		{edit(`"DEEPSEEK_API_KEY",`, ``), ``},
+		{edit(`"facts": {`, `"facts": {"result_image": {},`), `/facts/result_image: unknown key; did you mean "result_images"`},
+		{`{"name":`, `unexpected EOF`},
 	} {
-		got := strings.Join(engines.LintFS(fstest.MapFS{name: {Data: []byte(c.text)}}), "\n")
-		if !strings.Contains(got, name) || !strings.Contains(got, c.want) {
-			t.Errorf("%s: got %q, want one with %q", name, got, c.want)
+		var got []string
+		for _, p := range engines.LintFS(fstest.MapFS{"deepseek.json": {Data: []byte(c.text)}}) {
+			got = append(got, p.String())
+		}
+		if all := strings.Join(got, "\n"); !strings.Contains(all, c.want) || c.want == "" && all != "" || c.want != "" && !strings.HasPrefix(all, file) {
+			t.Errorf("got %q, want one of %s with %q", got, file, c.want)
 		}
 	}
 }

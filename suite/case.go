@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/suite/judge"
 )
 
 // target resolves the codec and the profile of a case: the engine's profile for
@@ -91,4 +93,18 @@ func (r OpResult) Output() fixtures.Output {
 		}
 	}
 	return out
+}
+
+// Lint checks a suite: what fixtures.LintKnown knows of its files, and what only
+// the catalogue and the reference can tell.
+func Lint(fsys fs.FS, catalog *engines.Catalog) []fixtures.Problem {
+	known := fixtures.Known{Warnings: codecs.WarningCodes(), Engines: catalog.Names(), Profile: engines.LintProfile}
+	for _, r := range judge.Rules() {
+		known.Checks = append(known.Checks, r.ID)
+	}
+	known.Run = func(c fixtures.Case) (fixtures.Output, error) {
+		r, err := Run(c, catalog)
+		return r.Output(), err
+	}
+	return fixtures.LintKnown(fsys, known)
 }

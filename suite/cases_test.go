@@ -37,3 +37,14 @@ func TestCases(t *testing.T) {
 		})
 	}
 }
+
+// TestLint: the suite is in order, also where only the reference can tell.
+func TestLint(t *testing.T) {
+	catalog, err := engines.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range suite.Lint(fixtures.FS(), catalog) {
+		t.Error(p)
+	}
+}

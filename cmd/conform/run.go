@@ -14,14 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolconform/conform/cassettes"
-	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/internal/lint"
 	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/report"
 	"github.com/toolconform/conform/suite"
 	"github.com/toolconform/conform/suite/client"
-	"github.com/toolconform/conform/suite/judge"
 	"github.com/toolconform/conform/suite/results"
 )
 
@@ -220,18 +219,6 @@ func terminalWidth(w io.Writer) int {
 	return min(max(width, 60), 160)
 }
 
-// known are the names that cases and scenarios may use.
-func known() fixtures.Known {
-	k := fixtures.Known{Warnings: codecs.WarningCodes()}
-	for _, r := range judge.Rules() {
-		k.Checks = append(k.Checks, r.ID)
-	}
-	if catalog, err := engines.Load(); err == nil {
-		k.Engines = catalog.Names()
-	}
-	return k
-}
-
 func lintCommand(e env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint [DIR]",
@@ -244,21 +231,22 @@ folder that holds cases and scenarios).`,
 			if err != nil {
 				return err
 			}
-			var lines []string
-			for _, p := range fixtures.LintKnown(fsys, known()) {
-				lines = append(lines, fmt.Sprint(p))
+			catalog, err := engines.Load()
+			if err != nil {
+				return &failure{exitBroken, err.Error()}
 			}
+			problems := suite.Lint(fsys, catalog)
 			if len(args) == 0 {
 				for _, p := range cassettes.Lint(cassettes.FS()) {
-					lines = append(lines, fmt.Sprint(p))
+					problems = append(problems, lint.Problem{File: p.File, Pointer: p.Pointer, Text: p.Text})
 				}
-				lines = append(lines, engines.Lint()...)
+				problems = append(problems, engines.Lint()...)
 			}
-			for _, l := range lines {
-				fmt.Fprintln(e.stdout, clean(l))
+			for _, p := range problems {
+				fmt.Fprintln(e.stdout, clean(p.String()))
 			}
-			if len(lines) > 0 {
-				return &failure{exitFailed, fmt.Sprintf("%d problems", len(lines))}
+			if len(problems) > 0 {
+				return &failure{exitFailed, fmt.Sprintf("%d problems", len(problems))}
 			}
 			cases, err := fixtures.LoadCases(fsys)
 			if err != nil {
