@@ -15,6 +15,7 @@ import (
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/loop"
 	"github.com/toolconform/conform/suite/client"
 	"github.com/toolconform/conform/suite/replay"
 	"github.com/toolconform/conform/suite/results"
@@ -212,22 +213,26 @@ func (c *cell) play(ctx context.Context, r *run) error {
 		Codec: c.codec, Profile: c.resolved.Profile, Script: c.script, Model: c.model, Paths: c.resolved.Engine.Paths(),
 	}
 	var log toolserver.Log
+	var err error
 	task := c.task()
+	task.Timeout = r.timeout()
 	if r.info.Addresses {
-		end, err := c.listen(&task, conversation, &log)
+		var end func()
+		end, err = c.listen(&task, conversation, &log)
 		defer end()
 		if err != nil {
 			return err
 		}
 	} else {
-		servers, err := r.tools.local(ctx, c.scenario)
-		if err != nil {
+		if task.ToolServers, err = r.tools.local(ctx, c.scenario); err != nil {
 			return err
 		}
-		task.Transport, task.ToolServers = conversation, servers
+		task.Transport = conversation
 		ctx = toolserver.WithLog(ctx, &log)
 	}
-	c.outcome = r.client.Run(ctx, task)
+	if c.outcome, err = r.outcome(ctx, task); err != nil {
+		return err
+	}
 	c.transcript = conversation.Transcript()
 	for _, k := range log.Calls() {
 		call := replay.Call{Server: k.Server, Name: k.Name, Arguments: k.Arguments, Result: k.Result}
@@ -241,6 +246,51 @@ func (c *cell) play(ctx context.Context, r *run) error {
 		c.transcript.End = replay.End{Kind: e.Kind, Message: e.Message}
 	}
 	return nil
+}
+
+// outcome lets the client do its task, and goes on without a client that does not
+// end in time. The error is a panic of the client.
+func (r *run) outcome(ctx context.Context, task client.Task) (client.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, task.Timeout)
+	defer cancel()
+	type answer struct {
+		outcome client.Outcome
+		err     error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			if p := recover(); p != nil {
+				a.err = fmt.Errorf("the client panicked: %v", p)
+			}
+			done <- a
+		}()
+		a.outcome = r.client.Run(ctx, task)
+	}()
+	select {
+	case a := <-done:
+		return a.outcome, a.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(settle)
+	defer late.Stop()
+	select {
+	case a := <-done:
+		return a.outcome, a.err
+	case <-late.C:
+		return client.Outcome{Error: &client.Error{Kind: loop.KindCancelled, Message: fmt.Sprintf("the client did not end within %s", task.Timeout)}}, nil
+	}
+}
+
+// settle is how long a client whose time is up may take to end in order.
+const settle = time.Second
+
+func (r *run) timeout() time.Duration {
+	if r.Timeout > 0 {
+		return r.Timeout
+	}
+	return time.Minute
 }
 
 // task is what the client is told.

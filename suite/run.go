@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
@@ -32,6 +33,8 @@ type Runner struct {
 	Client client.Client
 	// Codec finds the codec that plays the engine of a dialect; nil is all.For.
 	Codec func(codecs.Dialect) (codecs.Full, error)
+	// Timeout bounds the time that the client has for one cell; 0 is a minute.
+	Timeout time.Duration
 	// Keep, when set, is given every cell that ran and what happened in it; it
 	// returns the reference under which the document names the transcript.
 	Keep func(Played) (ref string, err error)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/suite"
@@ -260,6 +261,82 @@ func TestReferenceOverTheNetwork(t *testing.T) {
 			if !reflect.DeepEqual(c, want) {
 				t.Errorf("%s %s: %s %s (%d exchanges), in process %s %s (%d)", row.Name, c.Scenario, c.Verdict, c.Reason, c.Exchanges, want.Verdict, want.Reason, want.Exchanges)
 			}
+		}
+	}
+}
+
+// odd is a client with habits of its own.
+type odd struct {
+	info client.Info
+	run  func(context.Context, client.Task) client.Outcome
+}
+
+func (o odd) Info() client.Info                                     { return o.info }
+func (o odd) Run(ctx context.Context, t client.Task) client.Outcome { return o.run(ctx, t) }
+
+// TestOddClients: a client that hangs, panics, cannot or asks elsewhere costs its
+// own cell and nothing else, and the cell says what happened.
+func TestOddClients(t *testing.T) {
+	stop := make(chan struct{})
+	defer close(stop)
+	for _, c := range []struct {
+		name    string
+		run     func(context.Context, client.Task) client.Outcome
+		verdict results.Verdict
+		reason  string
+	}{
+		{"hangs", func(context.Context, client.Task) client.Outcome { <-stop; return client.Outcome{} }, results.Fail, ""},
+		{"ends with its context", func(ctx context.Context, _ client.Task) client.Outcome {
+			<-ctx.Done()
+			return client.Outcome{Error: &client.Error{Kind: "cancelled", Message: ctx.Err().Error()}}
+		}, results.Fail, ""},
+		{"panics", func(context.Context, client.Task) client.Outcome { panic("no idea") }, results.Error, "the client panicked: no idea"},
+		{"cannot", func(context.Context, client.Task) client.Outcome { return client.Outcome{Unsupported: "no tools here"} }, results.NA, "the client: no tools here"},
+		{"asks elsewhere", func(ctx context.Context, task client.Task) client.Outcome {
+			req, _ := http.NewRequestWithContext(ctx, "POST", "http://engine.invalid/v1/completions", strings.NewReader("{}"))
+			resp, err := task.Transport.RoundTrip(req)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			return client.Outcome{Text: "It is 21 degrees and sunny in Paris."}
+		}, results.Fail, "seen 0; POST /v1/completions is no path of this engine"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRunner(t)
+			r.Client = odd{run: c.run}
+			if strings.Contains(c.name, "hangs") || strings.Contains(c.name, "context") {
+				r.Timeout = time.Millisecond
+			}
+			doc, err := r.Run(t.Context(), suite.Selection{Engines: []string{"openai"}, Scenarios: []string{"basic/one-call"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cell := doc.Rows[0].Cells[0]
+			said := cell.Reason
+			for _, k := range cell.Checks {
+				said += "\n" + k.Evidence
+			}
+			if cell.Verdict != c.verdict || !strings.Contains(said, c.reason) {
+				t.Errorf("%s: %s", cell.Verdict, said)
+			}
+		})
+	}
+}
+
+// TestAbilities: what a client does not claim is not asked of it.
+func TestAbilities(t *testing.T) {
+	for _, c := range []struct{ engine, scenario, reason string }{
+		{"openai", "limits/iterations", "the client takes no limit of iterations"},
+		{"openai", "tools/duplicate-name", "the client takes one tool server only"},
+		{"anthropic", "server-tools/beside-functions", "the client sends no server tools"},
+	} {
+		r := newRunner(t)
+		r.Client = odd{run: func(context.Context, client.Task) client.Outcome {
+			t.Errorf("%s was run", c.scenario)
+			return client.Outcome{}
+		}}
+		if cell := runCell(t, r, c.engine, c.scenario); cell.Verdict != results.NA || cell.Reason != c.reason {
+			t.Errorf("%s: %s %q, want %q", c.scenario, cell.Verdict, cell.Reason, c.reason)
 		}
 	}
 }

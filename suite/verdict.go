@@ -2,6 +2,8 @@ package suite
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,6 +25,7 @@ func (c *cell) judge(out *results.Cell, reference bool) {
 	out.Exchanges = len(seen.Exchanges)
 	out.All = session.Findings()
 	c.listed(out)
+	c.strayed(out)
 	if len(c.scenario.Expect.Classify["cut_call"]) > 0 {
 		out.Class = c.class(session)
 	}
@@ -92,6 +95,22 @@ func (c *cell) seen() judge.Observed {
 		out.Exchanges = append(out.Exchanges, x)
 	}
 	return out
+}
+
+// strayed names the paths that nothing answered where requests are missing: a
+// client that has its own idea of a path sends none that counts.
+func (c *cell) strayed(out *results.Cell) {
+	for i, k := range out.All {
+		if k.ID != "requests.count" || k.Verdict != results.Fail {
+			continue
+		}
+		for _, x := range c.transcript.Side {
+			if x.Out.Status == http.StatusNotFound {
+				out.All[i].Evidence += fmt.Sprintf("; %s %s is no path of this engine", x.In.Method, x.In.Path)
+				return
+			}
+		}
+	}
 }
 
 // expectation is what the scenario wants of the client.

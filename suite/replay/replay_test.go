@@ -189,6 +189,9 @@ func TestPathsOfTheEngine(t *testing.T) {
 		if (got.status == 200) != c.want {
 			t.Errorf("%s for %s: status %d", c.path, c.template, got.status)
 		}
+		if got := ways(t, conversation)["in process"]("PUT", c.path, `{}`); got.status != 404 {
+			t.Errorf("PUT %s for %s: status %d", c.path, c.template, got.status)
+		}
 	}
 }
 
