@@ -97,10 +97,6 @@ func (c Codec) history(p codecs.Profile) wire.History {
 		IDs:     callIDs(p),
 		Joins:   true,
 		Emptied: func(call codecs.ToolCall) bool { return emptied(call, p) },
-		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
-			body := (&jsonx.Fields{}).Set("messages", jsonx.List(list...)).Raw()
-			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
-			return req.Messages, err
-		},
+		Reader:  c, List: "messages", Profile: p,
 	}
 }

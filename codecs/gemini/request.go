@@ -130,10 +130,6 @@ func (c Codec) history(p codecs.Profile) wire.History {
 		ByOrder: true,
 		Emptied: undecodable,
 		Joins:   true,
-		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
-			body := (&jsonx.Fields{}).Set("contents", jsonx.List(list...)).Raw()
-			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
-			return req.Messages, err
-		},
+		Reader:  c, List: "contents", Profile: p,
 	}
 }

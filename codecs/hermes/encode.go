@@ -47,11 +47,7 @@ func (e *encoder) message(m wire.Message) error {
 		return nil
 	}
 	if m.Results() {
-		var results []codecs.ToolResult
-		for _, part := range m.Parts {
-			results = append(results, *part.Result)
-		}
-		msgs, warnings, err := resultMessages(results, e.p, m.At())
+		msgs, warnings, err := resultMessages(m.ToolResults(), e.p, m.At())
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/toolconform/conform/codecs"
-	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/wire"
 )
 
@@ -51,10 +50,6 @@ func (c Codec) history(p codecs.Profile) wire.History {
 	return wire.History{
 		IDs:     wire.IDs{None: true},
 		ByOrder: true,
-		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
-			body := (&jsonx.Fields{}).Set("messages", jsonx.List(list...)).Raw()
-			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
-			return req.Messages, err
-		},
+		Reader:  c, List: "messages", Profile: p,
 	}
 }

@@ -35,11 +35,7 @@ func (e *encoder) message(m wire.Message) {
 		return
 	}
 	if m.Results() {
-		var results []codecs.ToolResult
-		for _, part := range m.Parts {
-			results = append(results, *part.Result)
-		}
-		msgs, warnings := resultMessages(results, e.p, at)
+		msgs, warnings := resultMessages(m.ToolResults(), e.p, at)
 		e.out, e.warnings = append(e.out, msgs...), append(e.warnings, warnings...)
 		return
 	}

@@ -89,10 +89,6 @@ func (c Codec) history(p codecs.Profile) wire.History {
 		IDs:     callIDs(p),
 		ByOrder: true,
 		Emptied: func(call codecs.ToolCall) bool { return call.Arguments == nil && call.ArgumentsText != "" },
-		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
-			body := (&jsonx.Fields{}).Set("messages", jsonx.List(list...)).Raw()
-			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
-			return req.Messages, err
-		},
+		Reader:  c, List: "messages", Profile: p,
 	}
 }

@@ -81,10 +81,6 @@ func (c Codec) history(req codecs.Request, p codecs.Profile) wire.History {
 		IDs:     callIDs(p),
 		Emptied: func(call codecs.ToolCall) bool { return emptied(call, p) },
 		Loose:   extra.Get("previous_response_id").Defined() || extra.Get("conversation").Defined(),
-		Native: func(list []codecs.Raw) ([]codecs.Message, error) {
-			body := (&jsonx.Fields{}).Set("input", jsonx.List(list...)).Raw()
-			req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
-			return req.Messages, err
-		},
+		Reader:  c, List: "input", Profile: p,
 	}
 }

@@ -6,29 +6,29 @@ import (
 	"github.com/toolconform/conform/codecs"
 )
 
-// Place says where a part stands in a history: the indexes of its message and
+// place says where a part stands in a history: the indexes of its message and
 // of the part in it.
-type Place struct{ Message, Part int }
+type place struct{ Message, Part int }
 
-// Round is one turn of the model in a history and the results that follow it:
+// round is one turn of the model in a history and the results that follow it:
 // neighbouring assistant messages, and what comes before the next one.
-type Round struct {
-	Calls   []Place
-	Results []Place
+type round struct {
+	Calls   []place
+	Results []place
 	Answers []int   // for each result the index of its call in Calls, -1 for none
 	Errs    []error // why a result has none; nil when all have one
 }
 
-// Rounds pairs the results of a history with its calls, turn by turn. A result
+// rounds pairs the results of a history with its calls, turn by turn. A result
 // answers a call of the turn before it; one with an id that no call there has,
 // the only open call of an earlier turn with that id. Results in front of every
 // turn make a round without calls. Native messages are not read.
-func Rounds(messages []codecs.Message) []Round {
-	var rounds []Round
+func rounds(messages []codecs.Message) []round {
+	var rounds []round
 	before := "" // role of the message before
 	for i, m := range messages {
 		if m.Role == "assistant" && before != m.Role || len(rounds) == 0 {
-			rounds = append(rounds, Round{})
+			rounds = append(rounds, round{})
 		}
 		before = m.Role
 		last := &rounds[len(rounds)-1]
@@ -36,13 +36,13 @@ func Rounds(messages []codecs.Message) []Round {
 			switch {
 			case m.Native != nil:
 			case p.Kind == codecs.CallKind && p.Call != nil:
-				last.Calls = append(last.Calls, Place{i, j})
+				last.Calls = append(last.Calls, place{i, j})
 			case p.Kind == codecs.ResultKind && p.Result != nil:
-				last.Results = append(last.Results, Place{i, j})
+				last.Results = append(last.Results, place{i, j})
 			}
 		}
 	}
-	h := history{messages: messages, rounds: rounds, open: map[string][]Place{}}
+	h := history{messages: messages, rounds: rounds, open: map[string][]place{}}
 	for i := range rounds {
 		h.pair(i)
 	}
@@ -52,15 +52,15 @@ func Rounds(messages []codecs.Message) []Round {
 // history pairs rounds.
 type history struct {
 	messages []codecs.Message
-	rounds   []Round
-	open     map[string][]Place // unanswered calls of earlier rounds by id: round, index of the call
+	rounds   []round
+	open     map[string][]place // unanswered calls of earlier rounds by id: round, index of the call
 }
 
 func (h *history) pair(n int) {
 	round := &h.rounds[n]
 	calls := h.calls(*round)
 	turn := codecs.NewTurn(calls)
-	var here []Place
+	var here []place
 	var results []codecs.ToolResult
 	for _, at := range round.Results {
 		r := *h.messages[at.Message].Parts[at.Part].Result
@@ -84,12 +84,12 @@ func (h *history) pair(n int) {
 	}
 	for _, c := range turn.Open() {
 		if id := calls[c].ID; id != "" {
-			h.open[id] = append(h.open[id], Place{n, c})
+			h.open[id] = append(h.open[id], place{n, c})
 		}
 	}
 }
 
-func (h *history) calls(r Round) []codecs.ToolCall {
+func (h *history) calls(r round) []codecs.ToolCall {
 	calls := make([]codecs.ToolCall, len(r.Calls))
 	for i, at := range r.Calls {
 		calls[i] = *h.messages[at.Message].Parts[at.Part].Call
@@ -110,17 +110,17 @@ func PairHistory(messages []codecs.Message) ([]codecs.Message, []codecs.Warning)
 			return messages, nil
 		}
 	}
-	gone := map[Place]codecs.Warning{}
-	for _, round := range Rounds(messages) {
+	gone := map[place]codecs.Warning{}
+	for _, round := range rounds(messages) {
 		answered := map[int]bool{}
 		for i, at := range round.Results {
 			if answered[round.Answers[i]] = true; round.Answers[i] < 0 {
-				gone[at] = codecs.Warnf(codecs.WarnResultOrphan, at.Pointer(), "%v; the result is left out", round.Errs[i])
+				gone[at] = codecs.Warnf(codecs.WarnResultOrphan, at.pointer(), "%v; the result is left out", round.Errs[i])
 			}
 		}
 		for i, at := range round.Calls {
 			if !answered[i] {
-				gone[at] = codecs.Warnf(codecs.WarnCallDropped, at.Pointer(), "the call of %s has no result; it is left out", messages[at.Message].Parts[at.Part].Call.Name)
+				gone[at] = codecs.Warnf(codecs.WarnCallDropped, at.pointer(), "the call of %s has no result; it is left out", messages[at.Message].Parts[at.Part].Call.Name)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func PairHistory(messages []codecs.Message) ([]codecs.Message, []codecs.Warning)
 		var kept []codecs.Part
 		content := false
 		for j, p := range m.Parts {
-			if w, left := gone[Place{i, j}]; left {
+			if w, left := gone[place{i, j}]; left {
 				warnings = append(warnings, w)
 				continue
 			}
@@ -149,5 +149,5 @@ func PairHistory(messages []codecs.Message) ([]codecs.Message, []codecs.Warning)
 	return out, warnings
 }
 
-// Pointer is the JSON pointer of the place in a neutral request.
-func (p Place) Pointer() string { return fmt.Sprintf("/messages/%d/parts/%d", p.Message, p.Part) }
+// pointer is the JSON pointer of the place in a neutral request.
+func (p place) pointer() string { return fmt.Sprintf("/messages/%d/parts/%d", p.Message, p.Part) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/jsonx"
 )
 
 // IDs says what a wire wants of the ids of calls. The zero value is a wire on
@@ -94,7 +95,7 @@ func (s IDs) Answers(calls []codecs.ToolCall, results []codecs.ToolResult, body 
 type Message struct {
 	codecs.Message
 	Index int // in the request
-	parts []Place
+	parts []place
 }
 
 // At is the JSON pointer of the message in the neutral request.
@@ -103,10 +104,19 @@ func (m Message) At() string { return fmt.Sprintf("/messages/%d", m.Index) }
 // Results tells whether the message holds results.
 func (m Message) Results() bool { return len(m.Parts) > 0 && isResult(m.Parts[0]) }
 
-// Part is the JSON pointer of a part of the message, wherever it stands now.
-func (m Message) Part(i int) string { return m.parts[i].Pointer() }
+// ToolResults returns the results that the message holds.
+func (m Message) ToolResults() []codecs.ToolResult {
+	out := make([]codecs.ToolResult, len(m.Parts))
+	for i, p := range m.Parts {
+		out[i] = *p.Result
+	}
+	return out
+}
 
-func (m *Message) add(p codecs.Part, at Place) {
+// Part is the JSON pointer of a part of the message, wherever it stands now.
+func (m Message) Part(i int) string { return m.parts[i].pointer() }
+
+func (m *Message) add(p codecs.Part, at place) {
 	m.Parts, m.parts = append(m.Parts, p), append(m.parts, at)
 }
 
@@ -116,20 +126,25 @@ func (m *Message) add(p codecs.Part, at Place) {
 // one without is left out, as no wire takes it.
 type History struct {
 	IDs     IDs
-	Emptied func(codecs.ToolCall) bool                   // calls that {} goes out for: their results say what it was
-	Native  func([]codecs.Raw) ([]codecs.Message, error) // reads native messages, for results that answer calls in them
-	ByOrder bool                                         // order pairs on this wire: results stand in the order of the calls
-	Joins   bool                                         // neighbouring messages with calls become one: the results come behind the last
-	Loose   bool                                         // results may answer calls that the provider keeps
+	Emptied func(codecs.ToolCall) bool // calls that {} goes out for: their results say what it was
+
+	// What reads native messages, for results that answer calls in them: the
+	// codec, and the member of a request body that holds its messages.
+	Reader  codecs.ServerHalf
+	List    string
+	Profile codecs.Profile
+	ByOrder bool // order pairs on this wire: results stand in the order of the calls
+	Joins   bool // neighbouring messages with calls become one: the results come behind the last
+	Loose   bool // results may answer calls that the provider keeps
 }
 
 // Messages returns the history as it goes out. Calls have the ordinal of their
 // turn and the id of the wire, results the ordinal, id and name of their call. A
 // result that answers no call is an error.
 func (h History) Messages(messages []codecs.Message) ([]Message, []codecs.Warning, error) {
-	p := pairing{History: h, seen: map[string]bool{}, calls: map[Place]codecs.ToolCall{}, gone: map[Place]bool{}, behind: map[int]*Message{}}
+	p := pairing{History: h, seen: map[string]bool{}, calls: map[place]codecs.ToolCall{}, gone: map[place]bool{}, behind: map[int]*Message{}}
 	p.flatten(messages)
-	for _, round := range Rounds(p.flat) {
+	for _, round := range rounds(p.flat) {
 		if err := p.round(round); err != nil {
 			return nil, nil, err
 		}
@@ -148,8 +163,8 @@ type pairing struct {
 	read   []bool           // by message of flat: read from a native one
 
 	seen     map[string]bool // ids so far
-	calls    map[Place]codecs.ToolCall
-	gone     map[Place]bool   // what does not stay where it was
+	calls    map[place]codecs.ToolCall
+	gone     map[place]bool   // what does not stay where it was
 	behind   map[int]*Message // results, by the message that they come after
 	warnings []codecs.Warning
 }
@@ -164,13 +179,11 @@ func (p *pairing) flatten(messages []codecs.Message) {
 	for i, m := range messages {
 		said := []codecs.Message{m}
 		if m.Native != nil && i < last {
-			said = nil
-			if p.Native != nil {
-				said, _ = p.Native(m.Native)
-			}
-			p.Loose = p.Loose || len(said) == 0 // it may hold anything
-			if len(said) == 0 {
-				said = []codecs.Message{m}
+			body := (&jsonx.Fields{}).Set(p.List, jsonx.List(m.Native...)).Raw()
+			if req, _, err := p.Reader.ParseRequest(codecs.In{Body: body}, p.Profile); err == nil && len(req.Messages) > 0 {
+				said = req.Messages
+			} else {
+				p.Loose = true // it may hold anything
 			}
 		}
 		for j, s := range said {
@@ -185,11 +198,11 @@ func (p *pairing) flatten(messages []codecs.Message) {
 func isResult(p codecs.Part) bool { return p.Kind == codecs.ResultKind && p.Result != nil }
 
 // place is where a part of flat stands in the request.
-func (p *pairing) place(at Place) Place {
-	return Place{Message: p.from[at.Message], Part: at.Part}
+func (p *pairing) place(at place) place {
+	return place{Message: p.from[at.Message], Part: at.Part}
 }
 
-func (p *pairing) round(round Round) error {
+func (p *pairing) round(round round) error {
 	if !p.IDs.Whole {
 		p.seen = map[string]bool{}
 	}
@@ -224,7 +237,7 @@ func (p *pairing) round(round Round) error {
 		}
 		if some && byCall[i] == 0 { // as in Continue
 			p.gone[at] = true
-			p.warnings = append(p.warnings, codecs.Warnf(codecs.WarnCallDropped, p.place(at).Pointer(), "call %d (%s) has no result and is left out", i, calls[i].Name))
+			p.warnings = append(p.warnings, codecs.Warnf(codecs.WarnCallDropped, p.place(at).pointer(), "call %d (%s) has no result and is left out", i, calls[i].Name))
 			continue
 		}
 		p.give(&calls[i], result, at)
@@ -245,7 +258,7 @@ func (p *pairing) round(round Round) error {
 }
 
 // answer puts the result i of a round behind the call that it answers.
-func (p *pairing) answer(round Round, calls []codecs.ToolCall, i int) {
+func (p *pairing) answer(round round, calls []codecs.ToolCall, i int) {
 	from, call := round.Results[i], round.Answers[i]
 	at, c := round.Calls[call], calls[call]
 	part := p.flat[from.Message].Parts[from.Part]
@@ -270,12 +283,12 @@ func (p *pairing) answer(round Round, calls []codecs.ToolCall, i int) {
 }
 
 // give sets the id of a call.
-func (p *pairing) give(c *codecs.ToolCall, result string, at Place) {
+func (p *pairing) give(c *codecs.ToolCall, result string, at place) {
 	where := p.place(at)
 	seed := codecs.Raw(fmt.Sprintf("%d %s %s %s", where.Message, c.ID, c.Name, c.ArgumentsText))
 	id := p.IDs.settle(*c, result, false, p.seen, seed)
 	if id.code != "" {
-		p.warnings = append(p.warnings, codecs.Warnf(id.code, where.Pointer(), "%s", id.text))
+		p.warnings = append(p.warnings, codecs.Warnf(id.code, where.pointer(), "%s", id.text))
 	}
 	c.ID = id.id
 	p.calls[at] = *c
@@ -304,7 +317,7 @@ func (p *pairing) split(i int, m codecs.Message) (out []Message) {
 	loose, rest := Message{Message: m, Index: p.from[i]}, Message{Message: m, Index: p.from[i]}
 	loose.Role, loose.Parts, rest.Parts = "tool", nil, nil
 	for j, part := range m.Parts {
-		at := Place{Message: i, Part: j}
+		at := place{Message: i, Part: j}
 		if c, ok := p.calls[at]; ok {
 			part.Call = &c
 		}
@@ -330,16 +343,16 @@ func (p *pairing) split(i int, m codecs.Message) (out []Message) {
 // call is left as it came, with a warning; so is, where ids says that the wire
 // wants them, one that another thing than its id paired.
 func Pair(messages []codecs.Message, at []string, ids bool) []codecs.Warning {
-	where := map[Place]string{}
+	where := map[place]string{}
 	for i, m := range messages {
 		for j, p := range m.Parts {
 			if isResult(p) && len(where) < len(at) {
-				where[Place{Message: i, Part: j}] = at[len(where)]
+				where[place{Message: i, Part: j}] = at[len(where)]
 			}
 		}
 	}
 	var warnings []codecs.Warning
-	for _, round := range Rounds(messages) {
+	for _, round := range rounds(messages) {
 		for i, place := range round.Results {
 			r := messages[place.Message].Parts[place.Part].Result
 			call := round.Answers[i]
