@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/secrets"
+	"github.com/toolconform/conform/internal/texts"
 )
 
 // A MismatchError says how a request differs from the recorded one.
@@ -159,12 +160,8 @@ func shown(raw jsonx.Raw) string {
 }
 
 func bounded(b []byte) string {
-	const most = 300
 	if len(b) == 0 {
 		return "no body"
 	}
-	if len(b) <= most {
-		return string(b)
-	}
-	return strings.ToValidUTF8(string(b[:most]), "") + fmt.Sprintf("... (%d bytes)", len(b))
+	return texts.Bounded(b, 300)
 }

@@ -35,45 +35,6 @@ func allocated(f func()) int {
 	return int((after.TotalAlloc - before.TotalAlloc) >> 20)
 }
 
-func TestReadRegular(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	fifo(t, at("pipe"))
-	for from, to := range map[string]string{"zero": "/dev/zero", "linked": at("file"), "folder": dir, "piped": at("pipe"), "status": "/proc/self/status"} {
-		if err := os.Symlink(to, at(from)); err != nil {
-			t.Skipf("no links here: %v", err)
-		}
-	}
-	if err := os.WriteFile(at("file"), []byte("tide"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		name string
-		most int64
-		want string // of the error; "" is none
-	}{
-		{"file", 4, ""},
-		{"linked", 4, ""},
-		{"file", 3, "is larger than 3 bytes; split it or leave it out"},
-		{"status", 10, "is larger than 10 bytes"}, // its size is told as 0
-		{"pipe", 9, "is a pipe; give a regular file"},
-		{"piped", 9, "is a pipe; give a regular file"},
-		{"zero", 9, "is a device; give a regular file"},
-		{"folder", 9, "is a folder; give a regular file"},
-		{"none", 9, "no such file"},
-	} {
-		within(t, 5*time.Second, func() {
-			data, err := cassettes.ReadRegular(at(c.name), c.most)
-			switch {
-			case c.want == "" && (err != nil || string(data) != "tide"):
-				t.Errorf("%s: %q, %v", c.name, data, err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name)):
-				t.Errorf("%s: error = %v, want one with %q", c.name, err, c.want)
-			}
-		})
-	}
-}
-
 // A pipe or a device among the tapes is a fault of its own, and hides no other.
 func TestReadersRefuseWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/toolconform/conform/internal/files"
 )
 
 const httprrMagic = "httprr trace v1\n"
@@ -48,7 +50,7 @@ func parseHTTPRR(file string, data []byte) ([]Exchange, error) {
 func readWire(request, response []byte) (Exchange, error) {
 	var x Exchange
 	if headSize(request) > mostHeader || headSize(response) > mostHeader {
-		return x, fmt.Errorf("a head of more than %s", size(mostHeader))
+		return x, fmt.Errorf("a head of more than %s", files.Size(mostHeader))
 	}
 	req, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(request)))
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	json2 "github.com/go-json-experiment/json"
 
 	"github.com/toolconform/conform/docs"
+	"github.com/toolconform/conform/internal/files"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/secrets"
 	"github.com/toolconform/conform/internal/sources"
@@ -53,7 +54,7 @@ type Origin = sources.Origin
 func LoadIndex(fsys fs.FS) (Index, error) {
 	const file = "index.json"
 	var ix Index
-	data, err := readFS(fsys, file, mostIndex)
+	data, err := files.ReadFS(fsys, file, mostIndex)
 	if err != nil {
 		return ix, fmt.Errorf("%s: %w", file, err)
 	}
@@ -182,7 +183,7 @@ func lintTape(fsys fs.FS, file string, listed map[string]bool) []Problem {
 	if !listed[name] {
 		out = append(out, Problem{File: file, Text: fmt.Sprintf("has no entry %q in index.json", name)})
 	}
-	data, err := readFS(fsys, file, MostTape)
+	data, err := files.ReadFS(fsys, file, MostTape)
 	if err != nil {
 		return append(out, Problem{File: file, Text: err.Error()})
 	}

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
+
+	"github.com/toolconform/conform/internal/files"
 )
 
 // Limits of what is read as a tape. A tape larger than these is an error that
@@ -29,71 +29,6 @@ const (
 	// mostHeader bounds the head of one HTTP message, as servers do.
 	mostHeader = 1 << 20
 )
-
-// ReadRegular reads a file of at most most bytes. Links are followed; a folder,
-// a pipe, a socket or a device is an error and is not opened, since opening or
-// reading one may wait for ever or never end. The error names path and remedy.
-func ReadRegular(path string, most int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	return readRegular(path, info, most, func() (fs.File, error) { return os.Open(path) })
-}
-
-// readFS is ReadRegular inside fsys.
-func readFS(fsys fs.FS, name string, most int64) ([]byte, error) {
-	info, err := fs.Stat(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	return readRegular(name, info, most, func() (fs.File, error) { return fsys.Open(name) })
-}
-
-func readRegular(name string, info fs.FileInfo, most int64, open func() (fs.File, error)) ([]byte, error) {
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is %s; give a regular file", name, kindOf(info.Mode()))
-	}
-	tooLarge := fmt.Errorf("%s is larger than %s; split it or leave it out", name, size(most))
-	if info.Size() > most {
-		return nil, tooLarge
-	}
-	f, err := open()
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	// The size may be a lie, as below /proc, or change.
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > most {
-		return nil, tooLarge
-	}
-	return data, nil
-}
-
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "a folder"
-	case m&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "no regular file"
-}
-
-func size(n int64) string {
-	if n >= 1<<20 && n%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
 
 func compressed(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b }
 
@@ -120,7 +55,7 @@ func unpack(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	if n+len(rest) > MostTape {
-		return nil, fmt.Errorf("it unpacks to more than %s", size(MostTape))
+		return nil, fmt.Errorf("it unpacks to more than %s", files.Size(MostTape))
 	}
 	return append(start, rest...), nil
 }

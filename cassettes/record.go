@@ -13,6 +13,8 @@ import (
 
 	"github.com/dnaeon/go-vcr/v2/cassette"
 	"github.com/dnaeon/go-vcr/v2/recorder"
+
+	"github.com/toolconform/conform/internal/files"
 )
 
 // RecordConfig says how to record a tape.
@@ -148,7 +150,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp.Body == nil {
 		resp.Body = http.NoBody
 	}
-	resp.Body = &atMost{ReadCloser: resp.Body, left: MostYAML, err: fmt.Errorf("record: the response to %s is larger than %s", req.Method, size(MostYAML))}
+	resp.Body = &atMost{ReadCloser: resp.Body, left: MostYAML, err: fmt.Errorf("record: the response to %s is larger than %s", req.Method, files.Size(MostYAML))}
 	return resp, nil
 }
 
@@ -158,7 +160,7 @@ func readBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, nil
 	}
-	body, err := io.ReadAll(&atMost{ReadCloser: req.Body, left: MostYAML, err: errors.New("it is larger than " + size(MostYAML))})
+	body, err := io.ReadAll(&atMost{ReadCloser: req.Body, left: MostYAML, err: errors.New("it is larger than " + files.Size(MostYAML))})
 	if closed := req.Body.Close(); err == nil {
 		err = closed
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolconform/conform/internal/files"
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
@@ -46,13 +47,13 @@ func IsRecording(name string) bool {
 func ReadRecording(file string) (Recording, error) {
 	switch path.Ext(file) {
 	case ".json":
-		data, err := ReadRegular(file, MostTape)
+		data, err := files.Read(file, MostTape)
 		if err != nil {
 			return Recording{}, err
 		}
 		return ParseRecording(file, data)
 	case ".yaml", ".yml": // used for much else
-		data, err := ReadRegular(file, MostTape)
+		data, err := files.Read(file, MostTape)
 		if err != nil {
 			return Recording{}, err
 		}

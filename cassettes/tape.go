@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/toolconform/conform/internal/files"
 )
 
 //go:embed tapes index.json
@@ -76,7 +78,7 @@ func (e *TapeError) Unwrap() error { return e.Err }
 // form that Parse knows may stand in the file. The error is a *TapeError.
 func Read(fsys fs.FS, name string) (Tape, error) {
 	file := path.Join("tapes", strings.TrimSuffix(name, ".yaml")+".yaml")
-	data, err := readFS(fsys, file, MostTape)
+	data, err := files.ReadFS(fsys, file, MostTape)
 	if err != nil {
 		return Tape{}, missing(file, err)
 	}
@@ -88,7 +90,7 @@ func Read(fsys fs.FS, name string) (Tape, error) {
 // ReadFile reads the tape at a path of the file system, at most MostTape bytes
 // of a regular file. An httprr trace may be packed with gzip.
 func ReadFile(file string) (Tape, error) {
-	data, err := ReadRegular(file, MostTape)
+	data, err := files.Read(file, MostTape)
 	if err != nil {
 		return Tape{}, missing(file, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/toolconform/conform/internal/files"
 )
 
 // parseVCR reads the YAML of go-vcr. All its versions agree on the few fields
@@ -17,7 +19,7 @@ import (
 func parseVCR(file string, data []byte) ([]Exchange, error) {
 	r := vcrReader{file}
 	if len(data) > MostYAML {
-		return nil, &TapeError{File: file, Text: "is larger than " + size(MostYAML), Remedy: "split it, or keep it as an httprr trace"}
+		return nil, &TapeError{File: file, Text: "is larger than " + files.Size(MostYAML), Remedy: "split it, or keep it as an httprr trace"}
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return nil, &TapeError{File: file, Text: "is UTF-16", Remedy: "write it as UTF-8"} // where the marks are not counted

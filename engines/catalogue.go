@@ -13,23 +13,27 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
+	"github.com/toolconform/conform/internal/files"
 	"github.com/toolconform/conform/internal/suggest"
 )
 
 //go:embed schema.json catalogue/*.json
-var files embed.FS
+var builtIn embed.FS
 
 // Catalog is a set of engines with unique names.
 type Catalog struct{ engines []Engine }
 
 // Load reads the built-in catalogue.
 func Load() (*Catalog, error) {
-	sub, err := fs.Sub(files, "catalogue")
+	sub, err := fs.Sub(builtIn, "catalogue")
 	if err != nil {
 		return nil, err
 	}
 	return LoadFS(sub)
 }
+
+// mostEntry bounds the file of an engine, in bytes.
+const mostEntry = 1 << 20
 
 // LoadFS reads every *.json file at the root of dir as one engine. The error
 // joins what is wrong with each of them and names the file.
@@ -41,9 +45,9 @@ func LoadFS(dir fs.FS) (*Catalog, error) {
 	c := &Catalog{}
 	var errs []error
 	for _, name := range names {
-		b, err := fs.ReadFile(dir, name)
+		b, err := files.ReadFS(dir, name, mostEntry)
 		if err != nil {
-			errs = append(errs, err)
+			errs = append(errs, fmt.Errorf("engine file %w", err))
 			continue
 		}
 		e, err := Parse(b)

@@ -11,9 +11,9 @@ import (
 // Files returns the catalogue's files by name.
 func Files() (map[string][]byte, error) {
 	out := map[string][]byte{}
-	names, err := fs.Glob(files, "catalogue/*.json")
+	names, err := fs.Glob(builtIn, "catalogue/*.json")
 	for _, n := range names {
-		if out[n], err = fs.ReadFile(files, n); err != nil {
+		if out[n], err = fs.ReadFile(builtIn, n); err != nil {
 			return nil, err
 		}
 	}
@@ -21,7 +21,7 @@ func Files() (map[string][]byte, error) {
 }
 
 // Schema returns the JSON Schema of a catalogue entry.
-func Schema() ([]byte, error) { return fs.ReadFile(files, "schema.json") }
+func Schema() ([]byte, error) { return fs.ReadFile(builtIn, "schema.json") }
 
 // ProfileKeys lists the JSON keys of a profile.
 func ProfileKeys() []string {

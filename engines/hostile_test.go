@@ -3,11 +3,13 @@ package engines_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -146,5 +148,20 @@ func TestSecretsInHeadersStayOut(t *testing.T) {
 	_, _, err := send(t.Context(), cl, `{}`)
 	if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "REDACTED") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// A folder of engines may hold what is no file, and a file without an end.
+func TestLoadReadsFilesOnly(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/zero", filepath.Join(dir, "zero.json")); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	_, err := engines.LoadFS(os.DirFS(dir))
+	if err == nil || !strings.Contains(err.Error(), "zero.json is a device; give a regular file") {
+		t.Errorf("loaded: %v", err)
+	}
+	if faults := fmt.Sprint(engines.LintFS(os.DirFS(dir))); !strings.Contains(faults, "zero.json is a device") {
+		t.Errorf("linted: %s", faults)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/docs"
+	"github.com/toolconform/conform/internal/files"
 	"github.com/toolconform/conform/internal/lint"
 	"github.com/toolconform/conform/internal/sources"
 )
@@ -17,7 +18,7 @@ import (
 // facts agree with what its profile makes the codec do, that it names the
 // variable of its key, and that its sources can be opened.
 func Lint() []lint.Problem {
-	sub, err := fs.Sub(files, "catalogue")
+	sub, err := fs.Sub(builtIn, "catalogue")
 	if err != nil {
 		return []lint.Problem{{File: "engines/catalogue", Text: err.Error()}}
 	}
@@ -27,7 +28,7 @@ func Lint() []lint.Problem {
 // LintFS is Lint for the entries at the root of dir.
 func LintFS(dir fs.FS) []lint.Problem {
 	broken := func(err error) []lint.Problem { return []lint.Problem{{File: "engines", Text: err.Error()}} }
-	schema, err := lint.Compile(files, "schema.json")
+	schema, err := lint.Compile(builtIn, "schema.json")
 	if err != nil {
 		return broken(err)
 	}
@@ -42,7 +43,7 @@ func LintFS(dir fs.FS) []lint.Problem {
 	var out []lint.Problem
 	for _, name := range names {
 		file := "engines/catalogue/" + name
-		data, err := fs.ReadFile(dir, name)
+		data, err := files.ReadFS(dir, name, mostEntry)
 		if err != nil {
 			out = append(out, lint.Problem{File: file, Text: err.Error()})
 			continue
@@ -129,7 +130,7 @@ func (e Engine) agrees(bad func(pointer, format string, args ...any)) {
 // LintProfile checks the profile of a case, or of a file of its own, against the
 // same schema as those of the catalogue.
 func LintProfile(profile []byte) []lint.Problem {
-	schema, err := lint.Compile(files, "schema.json#/$defs/profile")
+	schema, err := lint.Compile(builtIn, "schema.json#/$defs/profile")
 	if err != nil {
 		return []lint.Problem{{Text: err.Error()}}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wait"
 	"github.com/toolconform/conform/internal/wire"
 )
 
@@ -264,34 +265,9 @@ func within[T any](ctx context.Context, timeout time.Duration, f func(context.Co
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 	}
 	defer cancel()
-	type answer struct {
-		v   T
-		err error
+	v, err := wait.For(ctx, 0, func() (T, error) { return f(ctx) })
+	if timeout > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) && err == ctx.Err() {
+		return v, fmt.Errorf("no answer within %s: %w", timeout, ctx.Err())
 	}
-	done := make(chan answer, 1)
-	go func() {
-		var a answer
-		defer func() {
-			// A tool server or a sender that panics must not take its caller down.
-			if p := recover(); p != nil {
-				a.err = fmt.Errorf("panic: %v", p)
-			}
-			done <- a
-		}()
-		a.v, a.err = f(ctx)
-	}()
-	var a answer
-	select {
-	case a = <-done:
-	case <-ctx.Done():
-		select {
-		case a = <-done: // both were ready: what came counts
-		default:
-			a.err = ctx.Err()
-		}
-	}
-	if err := ctx.Err(); timeout > 0 && a.err == err && errors.Is(err, context.DeadlineExceeded) {
-		a.err = fmt.Errorf("no answer within %s: %w", timeout, err)
-	}
-	return a.v, a.err
+	return v, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
+	"github.com/toolconform/conform/internal/texts"
 	"github.com/toolconform/conform/suite/client"
 	"github.com/toolconform/conform/suite/replay"
 	"github.com/toolconform/conform/suite/results"
@@ -206,7 +207,7 @@ func SelectScenarios(list []fixtures.Scenario, patterns []string) ([]fixtures.Sc
 	for _, p := range patterns {
 		found := false
 		for _, id := range ids {
-			if id == p || strings.HasPrefix(id, strings.TrimSuffix(p, "/")+"/") || glob(p, id) {
+			if id == p || strings.HasPrefix(id, strings.TrimSuffix(p, "/")+"/") || texts.Glob(p, id) {
 				chosen[id], found = true, true
 			}
 		}
@@ -221,25 +222,4 @@ func SelectScenarios(list []fixtures.Scenario, patterns []string) ([]fixtures.Sc
 		}
 	}
 	return out, nil
-}
-
-// glob matches a pattern in which * stands for any text, slashes included.
-func glob(pattern, s string) bool {
-	p, at, star, mark := 0, 0, -1, 0
-	for at < len(s) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, at
-			p++
-		case p < len(pattern) && pattern[p] == s[at]:
-			p++
-			at++
-		case star >= 0: // let the last star take one character more
-			mark++
-			p, at = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/texts"
 )
 
 // MaxAnswer is the largest message that a server may send, in bytes: a line over
@@ -60,17 +60,17 @@ func readMessage(raw []byte) (m message, ok bool) {
 			code, _ := e.Get("code").Int()
 			m.rpc = &mcp.JSONRPCErrorDetails{Code: int(code), Message: e.Get("message").Str()}
 			if m.rpc.Message == "" {
-				m.rpc.Message = "an error without a message: " + bounded(e.Raw())
+				m.rpc.Message = "an error without a message: " + texts.Bounded(e.Raw(), mostShown)
 			}
 		}
 	case e.Defined():
-		m.fault = &AnswerError{fmt.Sprintf("/error: want an object with code and message, got %s %s", e.Kind(), bounded(e.Raw()))}
+		m.fault = &AnswerError{fmt.Sprintf("/error: want an object with code and message, got %s %s", e.Kind(), texts.Bounded(e.Raw(), mostShown))}
 	case v.Get("result").Exists():
 		m.result = json.RawMessage(v.Get("result").Raw())
 	case m.id == "":
 		return message{}, false
 	default:
-		m.fault = &AnswerError{"it holds neither result nor error: " + bounded(raw)}
+		m.fault = &AnswerError{"it holds neither result nor error: " + texts.Bounded(raw, mostShown)}
 	}
 	return m, m.id != "" || m.rpc != nil || m.fault != nil
 }
@@ -80,14 +80,6 @@ func idText(v jsonx.Value) string {
 		return strconv.FormatInt(n, 10)
 	}
 	return v.Str()
-}
-
-func bounded(raw []byte) string {
-	const most = 200
-	if len(raw) <= most {
-		return string(raw)
-	}
-	return string(bytes.ToValidUTF8(raw[:most], nil)) + fmt.Sprintf("... (%d bytes)", len(raw))
 }
 
 // shallowID finds the id of an object that is no JSON as a whole, or nests too
@@ -145,39 +137,8 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
+// mostShown keeps an error readable when an answer is large, in bytes.
+const mostShown = 200
+
 // settle is how long a call whose context has ended may take to end in order.
 const settle = 100 * time.Millisecond
-
-// await runs f and returns when it ends, or soon after ctx does: nothing that a
-// server does, or does not, holds a caller up. A panic of f is an error.
-func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			if r := recover(); r != nil {
-				o.err = fmt.Errorf("the tool server panicked: %v", r)
-			}
-			done <- o
-		}()
-		o.value, o.err = f()
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-	}
-	late := time.NewTimer(settle)
-	defer late.Stop()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-late.C:
-		var none T
-		return none, ctx.Err()
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/texts"
 )
 
 // guard stands between the HTTP client of mcp-go and the wire. It bounds what is
@@ -73,9 +74,9 @@ func readAnswer(body io.Reader, id string) ([]byte, error) {
 	case m.fault != nil:
 		return nil, m.fault
 	case !ok || m.method != "":
-		return nil, &AnswerError{"it is no JSON-RPC answer: " + bounded(data)}
+		return nil, &AnswerError{"it is no JSON-RPC answer: " + texts.Bounded(data, mostShown)}
 	case m.id != "" && m.id != id:
-		return nil, &AnswerError{fmt.Sprintf("/id: want %s, got %s", id, bounded(m.rawID))}
+		return nil, &AnswerError{fmt.Sprintf("/id: want %s, got %s", id, texts.Bounded(m.rawID, mostShown))}
 	}
 	return m.answer(id), nil
 }
@@ -192,7 +193,7 @@ func (e *events) messages(data []byte) [][]byte {
 	case !ok && data[0] == '{' && m.fault == nil:
 		return nil // an object of another kind, such as a sign of life
 	case !ok && m.fault == nil:
-		m.fault = &AnswerError{"it is no JSON-RPC message: " + bounded(data)}
+		m.fault = &AnswerError{"it is no JSON-RPC message: " + texts.Bounded(data, mostShown)}
 	case m.id != "" && m.id != e.id:
 		return nil
 	}

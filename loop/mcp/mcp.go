@@ -26,6 +26,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wait"
 	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
 )
@@ -76,7 +77,7 @@ func Connect(ctx context.Context, name string, t transport.Interface) (*Server, 
 func connect(ctx context.Context, name string, t transport.Interface) (*Server, error) {
 	s := &Server{name: name, client: client.NewClient(t)}
 	step := "start"
-	_, err := await(ctx, func() (struct{}, error) {
+	_, err := wait.For(ctx, settle, func() (struct{}, error) {
 		// A child process must not die with a context that bounds the handshake.
 		if err := s.client.Start(context.WithoutCancel(ctx)); err != nil {
 			return struct{}{}, &startError{err}
@@ -119,7 +120,7 @@ func (s *Server) Name() string { return s.name }
 // loop to warn about.
 func (s *Server) ListTools(ctx context.Context) ([]codecs.Tool, error) {
 	ctx, tap := withTap(ctx)
-	tools, err := await(ctx, func() ([]codecs.Tool, error) {
+	tools, err := wait.For(ctx, settle, func() ([]codecs.Tool, error) {
 		if _, err := s.client.ListTools(ctx, mcp.ListToolsRequest{}); err != nil {
 			return nil, ending(ctx, tap, err)
 		}
@@ -151,7 +152,7 @@ func (s *Server) CallTool(ctx context.Context, name string, arguments codecs.Raw
 		req.Params.Arguments = json.RawMessage(arguments)
 	}
 	ctx, tap := withTap(ctx)
-	return await(ctx, func() (codecs.ToolResult, error) {
+	return wait.For(ctx, settle, func() (codecs.ToolResult, error) {
 		_, err := s.client.CallTool(ctx, req)
 		// The client also fails on a result that its types do not know. What came
 		// counts, unless it asks for more input, which this client cannot give.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/texts"
 )
 
 func promptChecks() []check {
@@ -16,17 +17,17 @@ func promptKept(c *scene) {
 	if c.expect().Prompt == nil || c.x.RequestErr != nil {
 		return
 	}
-	texts, media := content(c.expect().Prompt)
+	wanted, media := content(c.expect().Prompt)
 	seen, seenMedia := content(c.x.Request.Messages)
 	all := strings.Join(append(seen, ""), "\n")
 	rest := all
-	for _, t := range texts {
+	for _, t := range wanted {
 		at := strings.Index(rest, t)
 		if at < 0 && c.wire().SystemFirst && strings.Contains(all, t) {
 			continue
 		}
 		if at < 0 {
-			c.fail(fmt.Sprintf("the prompt text %q", t), fmt.Sprintf("%q", bounded(all)))
+			c.fail(fmt.Sprintf("the prompt text %q", t), fmt.Sprintf("%q", texts.Bounded(all, mostEvidence)))
 			return
 		}
 		rest = rest[at+len(t):]

@@ -1,14 +1,13 @@
 package judge
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/texts"
 	"github.com/toolconform/conform/suite/results"
 )
 
@@ -118,7 +117,7 @@ func (c *scene) say(level results.Level, v results.Verdict, message, evidence st
 	if level == "" {
 		level = results.Level(c.rule.Level)
 	}
-	k := results.Check{ID: c.rule.ID, Side: c.rule.Side, Level: level, Verdict: v, Message: message, Evidence: bounded(evidence)}
+	k := results.Check{ID: c.rule.ID, Side: c.rule.Side, Level: level, Verdict: v, Message: message, Evidence: texts.Bounded(evidence, mostEvidence)}
 	if v == results.Fail {
 		c.failed = append(c.failed, k)
 	}
@@ -173,13 +172,8 @@ func (f *findings) list() []results.Check {
 	return out
 }
 
-func bounded(s string) string {
-	const most = 600
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + fmt.Sprintf("... (%d bytes)", len(s))
-	}
-	return s
-}
+// mostEvidence keeps a document small when a body is large.
+const mostEvidence = 600
 
 // canonical is a JSON value in one spelling, for comparison.
 func canonical(raw codecs.Raw) string {

@@ -1,0 +1,34 @@
+package texts_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/toolconform/conform/internal/texts"
+)
+
+func TestBounded(t *testing.T) {
+	for in, want := range map[string]string{"ebb": "ebb", "ebbs": "ebbs", "flood": "floo... (5 bytes)", "ebbä": "ebb... (5 bytes)"} {
+		if got := texts.Bounded(in, 4); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if got := texts.Bounded([]byte("flood"), 2); got != "fl... (5 bytes)" {
+		t.Error(got)
+	}
+}
+
+func TestGlob(t *testing.T) {
+	for _, c := range []struct {
+		pattern, s string
+		want       bool
+	}{
+		{"", "", true}, {"*", "", true}, {"*", "a/b", true}, {"a*c", "abbc", true}, {"a*c", "abcd", false}, {"a?c", "aäc", true},
+		{"a?", "a", false}, {"*a*b", "xaxbxb", true}, {"a", "ab", false}, {"**", "x", true}, {"b", "ab", false},
+		{strings.Repeat("a*", 500) + "b", strings.Repeat("a", 5000), false},
+	} {
+		if got := texts.Glob(c.pattern, c.s); got != c.want {
+			t.Errorf("%.20q fits %.20q: %v", c.pattern, c.s, got)
+		}
+	}
+}
