@@ -170,7 +170,7 @@ func TestLintOfManyFindings(t *testing.T) {
 	fsys := collection(goodIndex, "")
 	fsys["tapes/harbour/area/tide.yaml"] = &fstest.MapFile{Data: []byte("version: 2\ninteractions: []\n# " + strings.ReplaceAll(body, "\n", "\n# "))}
 	within(t, 30*time.Second, func() {
-		if got := cassettes.Lint(fsys); len(got) < 40_000 || got[len(got)-1].Text != "line 40002 looks like a path of a local machine" {
+		if got := cassettes.Lint(fsys); len(got) < 40_000 || got[len(got)-1].Line != 40002 || got[len(got)-1].Text != "looks like a path of a local machine" {
 			t.Errorf("%d problems, the last is %v", len(got), got[len(got)-1])
 		}
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/toolconform/conform/docs"
 	"github.com/toolconform/conform/internal/files"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/lint"
 	"github.com/toolconform/conform/internal/secrets"
 	"github.com/toolconform/conform/internal/sources"
 )
@@ -91,39 +92,25 @@ func (ix Index) Of(engine, scenario string) []Entry {
 	return out
 }
 
-// A Problem is a fault of the collection of tapes.
-type Problem struct {
-	File    string
-	Pointer string // into index.json, else ""
-	Text    string
-}
-
-func (p Problem) String() string {
-	if p.Pointer == "" {
-		return p.File + ": " + p.Text
-	}
-	return p.File + ": " + p.Pointer + ": " + p.Text
-}
-
 var date = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
 // Lint checks that the index and the tapes of fsys agree, that every tape can
 // be read, that its origin is told, and that nothing in it looks like a secret
 // or a path of somebody's machine.
-func Lint(fsys fs.FS) []Problem {
+func Lint(fsys fs.FS) []lint.Problem {
 	ix, err := LoadIndex(fsys)
 	if err != nil {
-		return []Problem{{File: "index.json", Text: strings.TrimPrefix(err.Error(), "index.json: ")}}
+		return []lint.Problem{{File: "index.json", Text: strings.TrimPrefix(err.Error(), "index.json: ")}}
 	}
 	pages, err := sources.Read(docs.FS())
 	if err != nil {
-		return []Problem{{File: "index.json", Text: err.Error()}}
+		return []lint.Problem{{File: "index.json", Text: err.Error()}}
 	}
-	var out []Problem
+	var out []lint.Problem
 	listed := map[string]bool{}
 	for i, e := range ix.Tapes {
 		fault := func(pointer, format string, args ...any) {
-			out = append(out, Problem{"index.json", fmt.Sprintf("/tapes/%d%s", i, pointer), fmt.Sprintf(format, args...)})
+			out = append(out, lint.Problem{File: "index.json", Pointer: fmt.Sprintf("/tapes/%d%s", i, pointer), Text: fmt.Sprintf(format, args...)})
 		}
 		if listed[e.Tape] {
 			fault("/tape", "%q is listed twice", e.Tape)
@@ -134,9 +121,12 @@ func Lint(fsys fs.FS) []Problem {
 			fault("/tape", "tapes/%s.yaml does not exist", e.Tape)
 		}
 	}
+	if data, err := files.ReadFS(fsys, "index.json", mostIndex); err == nil {
+		lint.Number(data, out)
+	}
 	_ = fs.WalkDir(fsys, "tapes", func(file string, d fs.DirEntry, err error) error {
 		if err != nil { // of one folder; the others still count
-			out = append(out, Problem{File: file, Text: err.Error()})
+			out = append(out, lint.Problem{File: file, Text: err.Error()})
 			return fs.SkipDir
 		}
 		if d.IsDir() || path.Base(file) == "README.md" {
@@ -174,32 +164,32 @@ func lintEntry(e Entry, pages sources.Pages, fault func(pointer, format string, 
 	}
 }
 
-func lintTape(fsys fs.FS, file string, listed map[string]bool) []Problem {
+func lintTape(fsys fs.FS, file string, listed map[string]bool) []lint.Problem {
 	if path.Ext(file) != ".yaml" {
-		return []Problem{{File: file, Text: "is no tape; the folder holds only .yaml files"}}
+		return []lint.Problem{{File: file, Text: "is no tape; the folder holds only .yaml files"}}
 	}
-	var out []Problem
+	var out []lint.Problem
 	name := strings.TrimSuffix(strings.TrimPrefix(file, "tapes/"), ".yaml")
 	if !listed[name] {
-		out = append(out, Problem{File: file, Text: fmt.Sprintf("has no entry %q in index.json", name)})
+		out = append(out, lint.Problem{File: file, Text: fmt.Sprintf("has no entry %q in index.json", name)})
 	}
 	data, err := files.ReadFS(fsys, file, MostTape)
 	if err != nil {
-		return append(out, Problem{File: file, Text: err.Error()})
+		return append(out, lint.Problem{File: file, Text: err.Error()})
 	}
 	t, err := Parse(file, data)
 	if err != nil {
-		return append(out, Problem{File: file, Text: err.Error()})
+		return append(out, lint.Problem{File: file, Text: err.Error()})
 	}
 	if len(t.Exchanges) == 0 {
-		out = append(out, Problem{File: file, Text: "holds no exchange"})
+		out = append(out, lint.Problem{File: file, Text: "holds no exchange"})
 	}
 	found := append(secrets.Find(data), secrets.FindPaths(data)...)
 	slices.SortStableFunc(found, func(a, b secrets.Finding) int { return a.Offset - b.Offset })
 	line, at := 1, 0
 	for _, f := range found {
 		line, at = line+bytes.Count(data[at:f.Offset], []byte("\n")), f.Offset
-		out = append(out, Problem{File: file, Text: fmt.Sprintf("line %d looks like %s", line, f.What)})
+		out = append(out, lint.Problem{File: file, Line: line, Text: "looks like " + f.What})
 	}
 	return out
 }

@@ -52,8 +52,8 @@ func TestLintFindsTheFault(t *testing.T) {
 	edit := func(old, new string) string { return strings.Replace(goodIndex, old, new, 1) }
 	for _, c := range []struct{ name, index, tape, want string }{
 		{"no entry", `{"version":1,"tapes":[]}`, good, `tapes/harbour/area/tide.yaml: has no entry "harbour/area/tide" in index.json`},
-		{"no tape", edit(`area/tide"`, `area/ebb"`), good, "index.json: /tapes/0/tape: tapes/harbour/area/ebb.yaml does not exist"},
-		{"engine", edit(`"engine": "harbour",`, `"engine": "quay",`), good, `index.json: /tapes/0/tape: "harbour/area/tide" does not start with the engine "quay"`},
+		{"no tape", edit(`area/tide"`, `area/ebb"`), good, "/tapes/0/tape: tapes/harbour/area/ebb.yaml does not exist"},
+		{"engine", edit(`"engine": "harbour",`, `"engine": "quay",`), good, `/tapes/0/tape: "harbour/area/tide" does not start with the engine "quay"`},
 		{"origin kind", edit(`"recorded", "engine"`, `"guessed", "engine"`), good, `/tapes/0/origin/kind: "guessed"`},
 		{"no version", edit(`"version": "1.2", `, ``), good, "/tapes/0/origin: what is recorded names engine and version"},
 		{"no date", edit(`2026-11-30`, `today`), good, "/tapes/0/origin/date"},
@@ -62,7 +62,7 @@ func TestLintFindsTheFault(t *testing.T) {
 		{"twice", strings.Replace(goodIndex, "}]}", "},"+goodIndex[strings.Index(goodIndex, `{"tape"`):], 1), good, "listed twice"},
 		{"broken tape", goodIndex, "a: [", "is no YAML"},
 		{"empty tape", goodIndex, "version: 2\ninteractions: []\n", "holds no exchange"},
-		{"secret", goodIndex, tapeText(t, "a\nsk-"+strings.Repeat("a", 20)), "line 36 looks like an API key"},
+		{"secret", goodIndex, tapeText(t, "a\nsk-"+strings.Repeat("a", 20)), "tide.yaml:36: looks like an API key"},
 		{"path", goodIndex, tapeText(t, `{"f":"/home/ann/x"}`), "a path of a local machine"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,7 +16,6 @@ import (
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
-	"github.com/toolconform/conform/internal/lint"
 	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/report"
 	"github.com/toolconform/conform/suite"
@@ -237,9 +236,7 @@ folder that holds cases and scenarios).`,
 			}
 			problems := suite.Lint(fsys, catalog)
 			if len(args) == 0 {
-				for _, p := range cassettes.Lint(cassettes.FS()) {
-					problems = append(problems, lint.Problem{File: p.File, Pointer: p.Pointer, Text: p.Text})
-				}
+				problems = append(problems, cassettes.Lint(cassettes.FS())...)
 				problems = append(problems, engines.Lint()...)
 			}
 			for _, p := range problems {
