@@ -139,7 +139,6 @@ type Origin struct {
 	Kind        string     `json:"kind"`
 	Date        string     `json:"date,omitempty"`   // YYYY-MM-DD: when it was looked up, recorded or decided
 	Source      []string   `json:"source,omitempty"` // each as Pages.Check wants it
-	Ref         string     `json:"ref,omitempty"`    // in words; only cases that still wait for their sources have it
 	Engine      string     `json:"engine,omitempty"` // of a recording
 	Version     string     `json:"version,omitempty"`
 	Note        string     `json:"note,omitempty"`
@@ -154,9 +153,6 @@ func (o Origin) From() string {
 		parts = append(parts, strings.TrimSpace(o.Engine+" "+o.Version))
 	}
 	parts = append(parts, o.Source...)
-	if o.Ref != "" {
-		parts = append(parts, o.Ref)
-	}
 	return strings.Join(parts, ", ")
 }
 
