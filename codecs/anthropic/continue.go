@@ -31,7 +31,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	}
 	e := echo{profile: p, content: v.Get("content"), writer: newResultWriter(p)}
 	e.readCalls()
-	if e.results, e.warnings, err = callIDs(p).Answers(e.calls, results, r.Body); err != nil {
+	if e.results, e.Warnings, err = callIDs(p).Answers(e.calls, results, r.Body); err != nil {
 		return nil, nil, fmt.Errorf("anthropic: %w", err)
 	}
 	assistant, err := e.assistant()
@@ -45,21 +45,17 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	if len(e.results) > 0 {
 		out = append(out, e.user())
 	}
-	return out, append(e.warnings, e.writer.warnings...), nil
+	return out, append(e.Warnings, e.writer.Warnings...), nil
 }
 
 // echo is one turn on its way back.
 type echo struct {
-	profile  codecs.Profile
-	content  jsonx.Value
-	calls    []codecs.ToolCall
-	results  map[int]codecs.ToolResult
-	writer   *resultWriter
-	warnings []codecs.Warning
-}
-
-func (e *echo) warn(code, at, format string, args ...any) {
-	e.warnings = append(e.warnings, codecs.Warnf(code, at, format, args...))
+	wire.Notes
+	profile codecs.Profile
+	content jsonx.Value
+	calls   []codecs.ToolCall
+	results map[int]codecs.ToolResult
+	writer  *resultWriter
 }
 
 // readCalls finds the calls by ordinal, as Reply numbers them.
@@ -84,10 +80,10 @@ func (e *echo) assistant() (codecs.Raw, error) {
 		block := b.Raw()
 		switch typ := b.Get("type").Str(); {
 		case typ == typeText && b.Get("text").Str() == "":
-			e.warn(codecs.WarnItemDropped, at, "an empty text block left the echo: the API refuses it")
+			e.Warn(codecs.WarnItemDropped, at, "an empty text block left the echo: the API refuses it")
 			block = nil
 		case (typ == typeThinking || typ == typeRedacted) && e.profile.ReasoningEcho == codecs.EchoRefused:
-			e.warn(codecs.WarnReasoningDropped, at, "%s left the echo: this engine refuses it", typ)
+			e.Warn(codecs.WarnReasoningDropped, at, "%s left the echo: this engine refuses it", typ)
 			block = nil
 		case typ == typeToolUse && !isCall(b):
 			block = nil // Reply warned
@@ -112,7 +108,7 @@ func (e *echo) assistant() (codecs.Raw, error) {
 	}
 	switch {
 	case len(kept) == 0:
-		e.warn(codecs.WarnItemDropped, "/content", "the turn has no content that can be echoed; no assistant message stands for it")
+		e.Warn(codecs.WarnItemDropped, "/content", "the turn has no content that can be echoed; no assistant message stands for it")
 		return nil, nil
 	case !changed:
 		return e.content.Raw(), nil
@@ -127,7 +123,7 @@ func (e *echo) call(call codecs.ToolCall, block codecs.Raw, at string) (codecs.R
 	}
 	r, answered := e.results[call.Pos]
 	if !answered {
-		e.warn(codecs.WarnCallDropped, at, "call %d (%s) left the echo: it has no result", call.Pos, call.Name)
+		e.Warn(codecs.WarnCallDropped, at, "call %d (%s) left the echo: it has no result", call.Pos, call.Name)
 		return nil, nil
 	}
 	var err error
@@ -137,7 +133,7 @@ func (e *echo) call(call codecs.ToolCall, block codecs.Raw, at string) (codecs.R
 		}
 	}
 	if e.empties(call) {
-		e.warn(codecs.WarnArgumentsEmptied, at+"/input", "undecodable arguments of %s go back as {}", call.Name)
+		e.Warn(codecs.WarnArgumentsEmptied, at+"/input", "undecodable arguments of %s go back as {}", call.Name)
 		return jsonx.Set(block, "/input", []byte("{}"))
 	}
 	return block, nil
@@ -156,7 +152,7 @@ func (e *echo) trimThinking(kept []codecs.Raw) []codecs.Raw {
 		if typ != typeThinking && typ != typeRedacted {
 			break
 		}
-		e.warn(codecs.WarnReasoningDropped, "/content", "%s before a call that left the echo left with it", typ)
+		e.Warn(codecs.WarnReasoningDropped, "/content", "%s before a call that left the echo left with it", typ)
 		kept = kept[:len(kept)-1]
 	}
 	return kept

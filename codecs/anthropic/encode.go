@@ -45,7 +45,7 @@ func (c *conversation) part(p codecs.Part, at string, t *wireMessage) codecs.Raw
 			return p.Extra
 		}
 	}
-	c.warn(codecs.WarnLossy, at, "a %s part %s has no form in this dialect here; it is left out", p.Kind, p.Type)
+	c.Warn(codecs.WarnLossy, at, "a %s part %s has no form in this dialect here; it is left out", p.Kind, p.Type)
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (c *conversation) extra(extra codecs.Raw, at string) codecs.Raw {
 	var f jsonx.Fields
 	for _, m := range jsonx.Of(extra).Members() {
 		if !slices.Contains(requestKeys, m.Key) {
-			c.warn(codecs.WarnLossy, at, "the key %q is left out: it is none of this dialect's requests", m.Key)
+			c.Warn(codecs.WarnLossy, at, "the key %q is left out: it is none of this dialect's requests", m.Key)
 			continue
 		}
 		f.Set(m.Key, m.Value.Raw())
@@ -67,10 +67,10 @@ func (c *conversation) reasoning(p codecs.Part, at string) codecs.Raw {
 	wanted := c.profile.ReasoningEcho
 	switch {
 	case wanted == codecs.EchoRefused:
-		c.warn(codecs.WarnReasoningDropped, at, "reasoning is left out: this engine refuses it")
+		c.Warn(codecs.WarnReasoningDropped, at, "reasoning is left out: this engine refuses it")
 		return nil
 	case p.ID != "", p.Signature == "" && (p.Redacted || wanted == ""):
-		c.warn(codecs.WarnLossy, at, "reasoning without a signature of this dialect is left out: the API refuses it")
+		c.Warn(codecs.WarnLossy, at, "reasoning without a signature of this dialect is left out: the API refuses it")
 		return nil
 	case p.Redacted:
 		f.Str("type", typeRedacted).Str("data", p.Signature)
@@ -85,11 +85,11 @@ func (c *conversation) reasoning(p codecs.Part, at string) codecs.Raw {
 
 func (c *conversation) call(call codecs.ToolCall, at string) codecs.Raw {
 	if call.Name == "" {
-		c.warn(codecs.WarnCallNameless, at, "left out a call without a name")
+		c.Warn(codecs.WarnCallNameless, at, "left out a call without a name")
 		return nil
 	}
 	if call.Signature != "" {
-		c.warn(codecs.WarnLossy, at, "the signature of the call %s has no place in this dialect", call.Name)
+		c.Warn(codecs.WarnLossy, at, "the signature of the call %s has no place in this dialect", call.Name)
 	}
 	var f jsonx.Fields
 	f.Str("type", typeToolUse).Str("id", call.ID).Str("name", call.Name)
@@ -100,7 +100,7 @@ func (c *conversation) call(call codecs.ToolCall, at string) codecs.Raw {
 		f.Str("input", call.ArgumentsText)
 	default:
 		f.Set("input", codecs.Raw("{}"))
-		c.warn(codecs.WarnArgumentsEmptied, at, "undecodable arguments of %s go out as {}", call.Name)
+		c.Warn(codecs.WarnArgumentsEmptied, at, "undecodable arguments of %s go out as {}", call.Name)
 	}
 	return f.Merge(c.extra(call.Extra, at)).Raw()
 }
@@ -120,16 +120,12 @@ type wireMessage struct {
 
 // conversation encodes messages.
 type conversation struct {
-	profile  codecs.Profile
-	writer   *resultWriter
-	system   []codecs.Raw // text blocks
-	blocks   bool         // system goes out as blocks, not as a string
-	turns    []wireMessage
-	warnings []codecs.Warning
-}
-
-func (c *conversation) warn(code, at, format string, args ...any) {
-	c.warnings = append(c.warnings, codecs.Warnf(code, at, format, args...))
+	wire.Notes
+	profile codecs.Profile
+	writer  *resultWriter
+	system  []codecs.Raw // text blocks
+	blocks  bool         // system goes out as blocks, not as a string
+	turns   []wireMessage
 }
 
 func (c *conversation) addAll(messages []wire.Message) error {
@@ -176,7 +172,7 @@ func (c *conversation) addSystem(m wire.Message) {
 		}
 	}
 	if len(c.turns) > 0 {
-		c.warn(codecs.WarnLossy, m.At(), "a system message inside the conversation moves to the top")
+		c.Warn(codecs.WarnLossy, m.At(), "a system message inside the conversation moves to the top")
 	}
 	before := len(c.system)
 	for i, p := range m.Parts {
@@ -186,7 +182,7 @@ func (c *conversation) addSystem(m wire.Message) {
 		}
 		v := jsonx.Of(b)
 		if v.Get("type").Str() != typeText {
-			c.warn(codecs.WarnLossy, m.At(), "a system message holds text only here")
+			c.Warn(codecs.WarnLossy, m.At(), "a system message holds text only here")
 			continue
 		}
 		c.system = append(c.system, b)
@@ -231,7 +227,7 @@ func (c *conversation) add(role string, m wire.Message) {
 	t.blocks = append(t.blocks, c.writer.after...)
 	c.writer.after = nil
 	if len(t.blocks) == 0 && len(t.results) == 0 {
-		c.warn(codecs.WarnLossy, m.At(), "the %s message has no content that goes out here; it is left out", role)
+		c.Warn(codecs.WarnLossy, m.At(), "the %s message has no content that goes out here; it is left out", role)
 		return
 	}
 	if n := len(c.turns); n > 0 && c.turns[n-1].role == role && c.turns[n-1].native == nil {

@@ -51,22 +51,18 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 			return codecs.Request{}, nil, err
 		}
 	}
-	p.warnings = append(p.warnings, wire.Pair(p.req.Messages, p.results, true)...)
+	p.Warnings = append(p.Warnings, wire.Pair(p.req.Messages, p.results, true)...)
 	if err := p.tools(v.Get("tools")); err != nil {
 		return codecs.Request{}, nil, err
 	}
 	p.choice(v.Get("tool_choice"))
-	return p.req, p.warnings, nil
+	return p.req, p.Warnings, nil
 }
 
 type parser struct {
-	req      codecs.Request
-	results  []string // where they stand
-	warnings []codecs.Warning
-}
-
-func (p *parser) warn(code, at, format string, args ...any) {
-	p.warnings = append(p.warnings, codecs.Warnf(code, at, format, args...))
+	wire.Notes
+	req     codecs.Request
+	results []string // where they stand
 }
 
 func (p *parser) system(v jsonx.Value) []codecs.Part {
@@ -94,7 +90,7 @@ func (p *parser) message(m jsonx.Value, at string) error {
 	case jsonx.Array:
 		p.blocks(role, content, at+"/content")
 	case jsonx.Null, jsonx.Absent:
-		p.warn(codecs.WarnRequestForm, at+"/content", "the message has no content; the API refuses that")
+		p.Warn(codecs.WarnRequestForm, at+"/content", "the message has no content; the API refuses that")
 		p.add(role, codecs.Part{}, true)
 	default:
 		return decodeError(at+"/content", fmt.Errorf("want a string or a list of blocks, got %s", content.Kind()))
@@ -131,18 +127,18 @@ func (p *parser) blocks(role string, content jsonx.Value, at string) {
 		here := fmt.Sprintf("%s/%d", at, i)
 		switch typ := b.Get("type").Str(); {
 		case role == "assistant" && typ == typeToolUse && b.Get("name").Str() == "":
-			p.warn(codecs.WarnCallNameless, here, "left out a tool_use block without a name")
+			p.Warn(codecs.WarnCallNameless, here, "left out a tool_use block without a name")
 			p.add(role, codecs.Part{}, i == 0)
 		case role == "assistant" && typ == typeToolUse:
 			call, warnings := readCall(b, here, calls)
 			calls++
-			p.warnings = append(p.warnings, warnings...)
+			p.Warnings = append(p.Warnings, warnings...)
 			p.add(role, codecs.Part{Kind: codecs.CallKind, Call: &call}, i == 0)
 		case role == "assistant" && (typ == typeThinking || typ == typeRedacted):
 			p.add(role, reasoningPart(b), i == 0)
 		case role == "user" && typ == typeToolResult:
 			if others {
-				p.warn(codecs.WarnRequestForm, here, "a tool_result stands behind other content; the API wants results first")
+				p.Warn(codecs.WarnRequestForm, here, "a tool_result stands behind other content; the API wants results first")
 			}
 			p.add("tool", p.result(b, here), i == 0)
 		default:
@@ -256,13 +252,13 @@ func (p *parser) tools(v jsonx.Value) error {
 				p.req.Tools = append(p.req.Tools, t)
 				continue
 			}
-			p.warn(codecs.WarnToolSkipped, at, "the tool %q has no name", label)
+			p.Warn(codecs.WarnToolSkipped, at, "the tool %q has no name", label)
 		case class == wire.ClientTool && owner == codecs.Anthropic:
 			p.req.Tools = append(p.req.Tools, codecs.Tool{Name: e.Get("name").Str(), InputSchema: codecs.Raw(`{"type":"object"}`), Raw: e.Raw()})
 		case e.IsObject():
 			p.req.ServerTools = append(p.req.ServerTools, e.Raw())
 		default:
-			p.warn(codecs.WarnToolSkipped, at, "the entry is no tool (%s)", e.Kind())
+			p.Warn(codecs.WarnToolSkipped, at, "the entry is no tool (%s)", e.Kind())
 		}
 	}
 	return nil

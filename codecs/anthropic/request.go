@@ -46,7 +46,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if err != nil {
 		return nil, nil, fmt.Errorf("anthropic: %w", err)
 	}
-	conv := conversation{profile: p, writer: newResultWriter(p), warnings: warnings}
+	conv := conversation{profile: p, writer: newResultWriter(p), Notes: wire.Notes{Warnings: warnings}}
 	if err := conv.addAll(messages); err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +61,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	f.Int(key, int64(maxTokens(req, p)))
 	f.Set("system", conv.systemValue())
 	f.Set("messages", conv.messages())
-	warnings = append(conv.warnings, conv.writer.warnings...)
+	warnings = append(conv.Warnings, conv.writer.Warnings...)
 	more, err := encodeTools(&f, req, p, extra.Get("tools").Len() > 0)
 	if err != nil {
 		return nil, nil, err

@@ -13,10 +13,10 @@ import (
 // resultWriter encodes tool results under a profile. Media that the engine
 // takes only outside a result collect in after.
 type resultWriter struct {
+	wire.Notes
 	images, pdf string // native, placeholder or follow_up
 	documents   bool   // document and search_result blocks inside a result
 	after       []codecs.Raw
-	warnings    []codecs.Warning
 }
 
 func newResultWriter(p codecs.Profile) *resultWriter {
@@ -32,10 +32,6 @@ func newResultWriter(p codecs.Profile) *resultWriter {
 		}
 	}
 	return w
-}
-
-func (w *resultWriter) warn(code, at, format string, args ...any) {
-	w.warnings = append(w.warnings, codecs.Warnf(code, at, format, args...))
 }
 
 // block encodes one tool_result block. id is the wire id of its call. is_error
@@ -103,14 +99,14 @@ func (w *resultWriter) blob(it wire.Item, r codecs.ToolResult, at string) codecs
 	case codecs.MediaNative:
 		return block
 	case codecs.MediaFollowUp:
-		w.warn(codecs.WarnMediaFollowUp, at, "%s goes out after the results", it.Placeholder())
+		w.Warn(codecs.WarnMediaFollowUp, at, "%s goes out after the results", it.Placeholder())
 		name := r.Name
 		if name == "" {
 			name = fmt.Sprintf("call %d", r.Pos)
 		}
 		w.after = append(w.after, textBlock("From the result of "+name+": "+it.Placeholder(), nil), block)
 	default:
-		w.warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", it.Placeholder())
+		w.Warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", it.Placeholder())
 	}
 	return textBlock(it.Placeholder(), nil)
 }
@@ -129,7 +125,7 @@ func (w *resultWriter) native(it wire.Item, at string) codecs.Raw {
 	if keep {
 		return it.Raw
 	}
-	w.warn(codecs.WarnDocumentAsText, at, "sending a %s block in a tool result as text: this endpoint takes no document or search_result blocks there", it.Type)
+	w.Warn(codecs.WarnDocumentAsText, at, "sending a %s block in a tool result as text: this endpoint takes no document or search_result blocks there", it.Type)
 	return textBlock(it.Text, nil)
 }
 
@@ -213,7 +209,7 @@ func (c *conversation) media(p codecs.Part, at string) codecs.Raw {
 	}
 	if source == nil || off {
 		line := placeholder(m)
-		c.warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", line)
+		c.Warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", line)
 		return textBlock(line, nil)
 	}
 	var f jsonx.Fields

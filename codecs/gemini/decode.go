@@ -95,16 +95,12 @@ var siblingKeys = []string{"videoMetadata", "partMetadata", "mediaResolution"}
 // partReader turns the wire parts of one content into neutral parts and numbers
 // its calls.
 type partReader struct {
+	wire.Notes
 	request    bool // functionResponse parts are results
 	malformed  bool // the provider calls the calls of this turn malformed: they never run
 	calls      int
 	results    []string // where they stand
 	unfinished int
-	warnings   []codecs.Warning
-}
-
-func (rd *partReader) warn(code, pointer, format string, args ...any) {
-	rd.warnings = append(rd.warnings, codecs.Warnf(code, pointer, format, args...))
 }
 
 // readAll reads the parts of a content.
@@ -260,13 +256,13 @@ func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (c
 			rd.unfinished++
 			return codecs.Part{}, false
 		}
-		rd.warn(codecs.WarnCallNameless, pointer, "a functionCall without a name is no call; it was left out")
+		rd.Warn(codecs.WarnCallNameless, pointer, "a functionCall without a name is no call; it was left out")
 		return codecs.Part{}, false
 	}
 	c := &codecs.ToolCall{Pos: rd.calls, ID: token(v.Get("id")), Name: name, Cut: cut}
 	rd.calls++
 	c.Extra = wire.Object(without(v, "id", "name", "args", "willContinue"))
-	rd.warnings = append(rd.warnings, wire.ReadArguments(c, v.Get("args"), pointer+"/args")...)
+	rd.Warnings = append(rd.Warnings, wire.ReadArguments(c, v.Get("args"), pointer+"/args")...)
 	return codecs.Part{Kind: codecs.CallKind, Call: c}, true
 }
 
@@ -311,7 +307,7 @@ func (rd *partReader) result(v jsonx.Value, pointer string) *codecs.ToolResult {
 		switch camel(m.Key) {
 		case "id", "name", "response", "parts":
 		default:
-			rd.warn(codecs.WarnLossy, pointer+"/"+jsonx.Token(m.Key), "%s of a functionResponse has no neutral form", m.Key)
+			rd.Warn(codecs.WarnLossy, pointer+"/"+jsonx.Token(m.Key), "%s of a functionResponse has no neutral form", m.Key)
 		}
 	}
 	return r

@@ -20,11 +20,11 @@ func (e *encoder) part(p codecs.Part, model bool, pointer string) codecs.Raw {
 		// An item id or hidden text belong to another provider, and so does the
 		// signature beside them.
 		if p.Redacted || p.ID != "" || !model {
-			e.warn(codecs.WarnLossy, pointer, "reasoning of another provider is left out")
+			e.Warn(codecs.WarnLossy, pointer, "reasoning of another provider is left out")
 			return nil
 		}
 		if e.profile.ReasoningEcho == codecs.EchoRefused {
-			e.warn(codecs.WarnReasoningDropped, pointer, "this engine refuses thoughts in the history: one is left out")
+			e.Warn(codecs.WarnReasoningDropped, pointer, "this engine refuses thoughts in the history: one is left out")
 			return nil
 		}
 		return e.signed(textFields(p.Text).Bool("thought", true), p, pointer)
@@ -35,7 +35,7 @@ func (e *encoder) part(p codecs.Part, model bool, pointer string) codecs.Raw {
 		return e.media(p, pointer)
 	case codecs.CallKind:
 		if p.Call == nil || !model {
-			e.warn(codecs.WarnLossy, pointer, "a call belongs into an assistant message; it is left out")
+			e.Warn(codecs.WarnLossy, pointer, "a call belongs into an assistant message; it is left out")
 			return nil
 		}
 		return e.call(p, pointer)
@@ -43,10 +43,10 @@ func (e *encoder) part(p codecs.Part, model bool, pointer string) codecs.Raw {
 		if ownBlock(p.Extra) {
 			return p.Extra
 		}
-		e.warn(codecs.WarnLossy, pointer, "a %s part of type %q has no form in this dialect", p.Kind, p.Type)
+		e.Warn(codecs.WarnLossy, pointer, "a %s part of type %q has no form in this dialect", p.Kind, p.Type)
 		return nil
 	default:
-		e.warn(codecs.WarnLossy, pointer, "a %s part has no place here; it is left out", p.Kind)
+		e.Warn(codecs.WarnLossy, pointer, "a %s part has no place here; it is left out", p.Kind)
 		return nil
 	}
 }
@@ -70,7 +70,7 @@ func (e *encoder) siblings(f *jsonx.Fields, extra codecs.Raw, known []string, po
 		if slices.Contains(known, camel(m.Key)) {
 			f.Set(camel(m.Key), m.Value.Raw())
 		} else {
-			e.warn(codecs.WarnLossy, pointer, "%s has no form in this dialect", m.Key)
+			e.Warn(codecs.WarnLossy, pointer, "%s has no form in this dialect", m.Key)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (e *encoder) call(p codecs.Part, pointer string) codecs.Raw {
 	switch {
 	case undecodable(c):
 		fc.Set("args", codecs.Raw("{}"))
-		e.warn(codecs.WarnArgumentsEmptied, pointer, "arguments of %s do not decode; args is {}", c.Name)
+		e.Warn(codecs.WarnArgumentsEmptied, pointer, "arguments of %s do not decode; args is {}", c.Name)
 	case c.ArgumentsText != "":
 		fc.Set("args", c.Arguments)
 	}
@@ -135,16 +135,12 @@ const foreignSignature = "skip_thought_signature_validator"
 
 // encoder builds contents from messages.
 type encoder struct {
+	wire.Notes
 	profile  codecs.Profile
 	contents []codecs.Raw
 	system   [][]string // texts of each system message
-	warnings []codecs.Warning
 
 	model []codecs.Raw // parts of the model content that is being built
-}
-
-func (e *encoder) warn(code, pointer, format string, args ...any) {
-	e.warnings = append(e.warnings, codecs.Warnf(code, pointer, format, args...))
 }
 
 func (e *encoder) messages(messages []wire.Message) error {
@@ -178,10 +174,10 @@ func (e *encoder) addSystem(m wire.Message) {
 			texts = append(texts, p.Text)
 		case codecs.MediaKind:
 			line := mediaItem(p.Media).Placeholder()
-			e.warn(codecs.WarnMediaPlaceholder, m.Part(j), "%s: systemInstruction takes only text", line)
+			e.Warn(codecs.WarnMediaPlaceholder, m.Part(j), "%s: systemInstruction takes only text", line)
 			texts = append(texts, line)
 		default:
-			e.warn(codecs.WarnLossy, m.Part(j), "systemInstruction takes no %s part", p.Kind)
+			e.Warn(codecs.WarnLossy, m.Part(j), "systemInstruction takes no %s part", p.Kind)
 		}
 	}
 	if len(texts) == 0 {
@@ -234,7 +230,7 @@ func (e *encoder) addModel(m wire.Message) {
 		}
 	}
 	if len(parts) == 0 {
-		e.warn(codecs.WarnLossy, m.At(), "an assistant message without content is left out: a content needs parts")
+		e.Warn(codecs.WarnLossy, m.At(), "an assistant message without content is left out: a content needs parts")
 	}
 	e.model = append(e.model, parts...)
 }
@@ -248,7 +244,7 @@ func (e *encoder) addUser(m wire.Message) {
 		}
 	}
 	if len(parts) == 0 {
-		e.warn(codecs.WarnLossy, m.At(), "a %s message without content is left out: a content needs parts", m.Role)
+		e.Warn(codecs.WarnLossy, m.At(), "a %s message without content is left out: a content needs parts", m.Role)
 		return
 	}
 	e.contents = append(e.contents, content("user", parts))

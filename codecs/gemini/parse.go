@@ -49,14 +49,14 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 		}
 		req.Messages = append(req.Messages, m)
 	}
-	rd.warnings = append(rd.warnings, wire.Pair(req.Messages, rd.results, false)...)
+	rd.Warnings = append(rd.Warnings, wire.Pair(req.Messages, rd.results, false)...)
 	if err := parseTools(&req, root.Get("tools")); err != nil {
 		return codecs.Request{}, nil, err
 	}
 	extra := add(nil, "toolConfig", parseChoice(&req, field(root, "toolConfig")))
 	extra = add(extra, "generationConfig", parseConfig(&req, field(root, "generationConfig")))
 	req.Extra = wire.Object(append(extra, without(root, "contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model")...))
-	return req, rd.warnings, nil
+	return req, rd.Warnings, nil
 }
 
 // add adds a member unless it has no value.

@@ -33,10 +33,10 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	}
 	body.Str("modelVersion", model).Str("responseId", id)
 	if r.Unfinished > 0 {
-		e.warn(codecs.WarnLossy, "", "%d call(s) without a name are left out", r.Unfinished)
+		e.Warn(codecs.WarnLossy, "", "%d call(s) without a name are left out", r.Unfinished)
 	}
 	out := body.Raw()
-	return out, append(e.warnings, wire.LostFinish(c, r, out, p)...), nil
+	return out, append(e.Warnings, wire.LostFinish(c, r, out, p)...), nil
 }
 
 func (e *encoder) blocked(body *jsonx.Fields, r codecs.Reply) {
@@ -51,7 +51,7 @@ func (e *encoder) blocked(body *jsonx.Fields, r codecs.Reply) {
 	}
 	body.Set("promptFeedback", f.Raw())
 	if len(r.Parts) > 0 {
-		e.warn(codecs.WarnLossy, "/parts", "a blocked prompt has no content; %d part(s) are left out", len(r.Parts))
+		e.Warn(codecs.WarnLossy, "/parts", "a blocked prompt has no content; %d part(s) are left out", len(r.Parts))
 	}
 }
 
@@ -123,7 +123,7 @@ func (e *encoder) usage(body *jsonx.Fields, u *codecs.Usage) {
 		f.Int("cachedContentTokenCount", u.Cached)
 	}
 	if u.CacheWrite != 0 {
-		e.warn(codecs.WarnLossy, "/usage/cache_write", "usageMetadata has no count of tokens written to a cache")
+		e.Warn(codecs.WarnLossy, "/usage/cache_write", "usageMetadata has no count of tokens written to a cache")
 	}
 	body.Set("usageMetadata", f.Int("totalTokenCount", u.Input+u.Output).Raw())
 }

@@ -75,7 +75,7 @@ func readCandidate(r codecs.Reply, root, cand jsonx.Value, p codecs.Profile) (co
 	}
 	rd := partReader{malformed: isMalformed(cand)}
 	r.Parts = splitThink(rd.readAll(parts, "/candidates/0/content/parts"), wire.ThinkTag(p))
-	r.Warnings = append(r.Warnings, rd.warnings...)
+	r.Warnings = append(r.Warnings, rd.Warnings...)
 	r.Unfinished = rd.unfinished
 
 	r.RawFinish = token(field(cand, "finishReason"))

@@ -28,7 +28,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &encoder{profile: p, warnings: warnings}
+	e := &encoder{profile: p, Notes: wire.Notes{Warnings: warnings}}
 	if err := e.messages(messages); err != nil {
 		return nil, nil, err
 	}
@@ -40,7 +40,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	}
 	extra := jsonx.Of(req.Extra)
 	choice, withhold, ws := wire.GateChoice(req.Choice, len(req.Tools)+len(req.ServerTools) > 0, p)
-	e.warnings = append(e.warnings, ws...)
+	e.Warnings = append(e.Warnings, ws...)
 	if !withhold {
 		if err := c.setTools(e, &body, req, p); err != nil {
 			return nil, nil, err
@@ -48,7 +48,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		e.choice(&body, choice, len(req.Tools) > 0 || extra.Get("tools").Exists())
 	}
 	if req.Parallel != nil {
-		e.warn(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: this dialect cannot say it")
+		e.Warn(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: this dialect cannot say it")
 	}
 	if n := max(req.MaxTokens, 0); n > 0 || p.MaxTokens > 0 {
 		if n == 0 {
@@ -73,7 +73,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		body.Set(key, value)
 	}
 	raw, err := e.cached(body.Raw())
-	return raw, e.warnings, err
+	return raw, e.Warnings, err
 }
 
 // cached takes out what a bound cached content already holds: the API refuses
@@ -97,7 +97,7 @@ func (e *encoder) cached(body codecs.Raw) (codecs.Raw, error) {
 		}
 	}
 	if len(left) > 0 {
-		e.warn(codecs.WarnLossy, "/cachedContent", "%s cannot go out beside a cached content, which has its own", strings.Join(left, ", "))
+		e.Warn(codecs.WarnLossy, "/cachedContent", "%s cannot go out beside a cached content, which has its own", strings.Join(left, ", "))
 	}
 	return body, nil
 }

@@ -34,7 +34,7 @@ func (e *encoder) media(p codecs.Part, pointer string) codecs.Raw {
 	switch {
 	case !native:
 		line := mediaItem(m).Placeholder()
-		e.warn(codecs.WarnMediaPlaceholder, pointer, "%s", line)
+		e.Warn(codecs.WarnMediaPlaceholder, pointer, "%s", line)
 		out.Str("text", line)
 	case m.Data != "":
 		return e.signed(out.Merge(inlinePart(m.MIME, m.Data, m.Name)), p, pointer)
@@ -72,7 +72,7 @@ func (e *encoder) addResults(m wire.Message) {
 			id = jsonx.Quote(p.Result.ID)
 		}
 		part, more, ws := encodeResult(*p.Result, id, e.profile, m.Part(j))
-		parts, followUp, e.warnings = append(parts, part), append(followUp, more...), append(e.warnings, ws...)
+		parts, followUp, e.Warnings = append(parts, part), append(followUp, more...), append(e.Warnings, ws...)
 	}
 	e.contents = append(e.contents, content("user", parts))
 	if len(followUp) > 0 {

@@ -18,7 +18,7 @@ func (c Codec) setTools(e *encoder, body *jsonx.Fields, req codecs.Request, p co
 		if err != nil {
 			return err
 		}
-		e.warnings = append(e.warnings, ws...)
+		e.Warnings = append(e.Warnings, ws...)
 		entries = append(entries, jsonx.Of(decls).At(0).Raw())
 	}
 	if entries = append(entries, req.ServerTools...); len(entries) > 0 {
@@ -34,7 +34,7 @@ func (e *encoder) choice(body *jsonx.Fields, c codecs.Choice, declared bool) {
 	switch {
 	case c.Raw != nil:
 		if !field(jsonx.Of(c.Raw), "functionCallingConfig").IsObject() {
-			e.warn(codecs.WarnChoiceDropped, "", "dropping tool_choice %s: it has no functionCallingConfig", c.Raw)
+			e.Warn(codecs.WarnChoiceDropped, "", "dropping tool_choice %s: it has no functionCallingConfig", c.Raw)
 			return
 		}
 		body.Set("toolConfig", c.Raw)
@@ -43,7 +43,7 @@ func (e *encoder) choice(body *jsonx.Fields, c codecs.Choice, declared bool) {
 		return
 	case !declared:
 		if c.Mode == codecs.ChoiceAny || c.Mode == codecs.ChoiceTool {
-			e.warn(codecs.WarnChoiceDropped, "", "dropping tool_choice '%s': the request declares no functions", c.Mode)
+			e.Warn(codecs.WarnChoiceDropped, "", "dropping tool_choice '%s': the request declares no functions", c.Mode)
 		}
 		return
 	case c.Mode == codecs.ChoiceTool:

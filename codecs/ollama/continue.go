@@ -32,7 +32,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	if err != nil {
 		return nil, nil, fmt.Errorf("ollama: %w", err)
 	}
-	e := echo{byPos: byPos, warnings: warnings}
+	e := echo{byPos: byPos, Notes: wire.Notes{Warnings: warnings}}
 	calls := e.calls(msg.Get("tool_calls"))
 	keys := p.EchoKeys
 	if keys == nil {
@@ -44,7 +44,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 		switch {
 		case !slices.Contains(keys, m.Key), m.Key == "role":
 		case p.ReasoningEcho == codecs.EchoRefused && slices.Contains(reasoningFields(p), m.Key):
-			e.warn(codecs.WarnReasoningDropped, "/message/"+jsonx.Token(m.Key), "this engine refuses reasoning in the history")
+			e.Warn(codecs.WarnReasoningDropped, "/message/"+jsonx.Token(m.Key), "this engine refuses reasoning in the history")
 		case m.Key == "tool_calls" && m.Value.IsArray():
 			if len(calls) > 0 {
 				f.Set(m.Key, jsonx.List(calls...))
@@ -55,18 +55,14 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	}
 	out := []codecs.Raw{f.Raw()}
 	msgs, more := resultMessages(e.answers, p, "/message/tool_calls")
-	return append(out, msgs...), append(e.warnings, more...), nil
+	return append(out, msgs...), append(e.Warnings, more...), nil
 }
 
 // echo picks the calls that go back and the results that answer them.
 type echo struct {
-	byPos    map[int]codecs.ToolResult
-	answers  []codecs.ToolResult
-	warnings []codecs.Warning
-}
-
-func (e *echo) warn(code, at, format string, args ...any) {
-	e.warnings = append(e.warnings, codecs.Warnf(code, at, format, args...))
+	wire.Notes
+	byPos   map[int]codecs.ToolResult
+	answers []codecs.ToolResult
 }
 
 func (e *echo) calls(list jsonx.Value) []codecs.Raw {
@@ -81,7 +77,7 @@ func (e *echo) calls(list jsonx.Value) []codecs.Raw {
 		pos++
 		result, answered := e.byPos[pos]
 		if !answered && len(e.byPos) > 0 {
-			e.warn(codecs.WarnCallDropped, at, "call %d of %s has no result and leaves the echo", pos, call.Name)
+			e.Warn(codecs.WarnCallDropped, at, "call %d of %s has no result and leaves the echo", pos, call.Name)
 			continue
 		}
 		var f jsonx.Fields
@@ -104,7 +100,7 @@ func (e *echo) calls(list jsonx.Value) []codecs.Raw {
 			raw = wire.Object(members)
 		}
 		if call.Arguments == nil {
-			e.warnings = append(e.warnings, emptied(*call, at))
+			e.Warnings = append(e.Warnings, emptied(*call, at))
 			result = wire.RefusedArguments(*call, result)
 		}
 		out = append(out, raw)

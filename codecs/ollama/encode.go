@@ -10,13 +10,9 @@ import (
 
 // encoder turns neutral messages into wire messages.
 type encoder struct {
-	p        codecs.Profile
-	out      []codecs.Raw
-	warnings []codecs.Warning
-}
-
-func (e *encoder) warn(code, at, format string, args ...any) {
-	e.warnings = append(e.warnings, codecs.Warnf(code, at, format, args...))
+	wire.Notes
+	p   codecs.Profile
+	out []codecs.Raw
 }
 
 func (e *encoder) message(m wire.Message) {
@@ -30,13 +26,13 @@ func (e *encoder) message(m wire.Message) {
 		for i := range warnings {
 			warnings[i].Pointer = at
 		}
-		e.warnings = append(e.warnings, warnings...)
+		e.Warnings = append(e.Warnings, warnings...)
 		e.out = append(e.out, raw)
 		return
 	}
 	if m.Results() {
 		msgs, warnings := resultMessages(m.ToolResults(), e.p, at)
-		e.out, e.warnings = append(e.out, msgs...), append(e.warnings, warnings...)
+		e.out, e.Warnings = append(e.out, msgs...), append(e.Warnings, warnings...)
 		return
 	}
 	if m.Role == "tool" { // a tool message holds results only
@@ -64,9 +60,9 @@ func (e *encoder) prompt(role string, parts []codecs.Part, at string) codecs.Raw
 			}
 			line := mediaLine(*part.Media)
 			lines = append(lines, line)
-			e.warn(codecs.WarnMediaPlaceholder, at, "%s", line)
+			e.Warn(codecs.WarnMediaPlaceholder, at, "%s", line)
 		default:
-			e.warn(codecs.WarnLossy, at, "a %s part cannot stand in a %s message of this wire", part.Kind, role)
+			e.Warn(codecs.WarnLossy, at, "a %s part cannot stand in a %s message of this wire", part.Kind, role)
 		}
 	}
 	var f jsonx.Fields

@@ -31,7 +31,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if err != nil {
 		return nil, nil, fmt.Errorf("ollama: %w", err)
 	}
-	enc := encoder{p: p, warnings: append(warnings, more...)}
+	enc := encoder{p: p, Notes: wire.Notes{Warnings: append(warnings, more...)}}
 	for _, m := range messages {
 		enc.message(m)
 	}
@@ -42,7 +42,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		if err != nil {
 			return nil, nil, err
 		}
-		enc.warnings = append(enc.warnings, warnings...)
+		enc.Warnings = append(enc.Warnings, warnings...)
 		f.Set("tools", tools)
 	}
 	f.Bool("stream", req.Stream)
@@ -70,7 +70,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if err := jsonx.Check(body); err != nil { // a raw value of the caller's: a native message, a schema, arguments
 		return nil, nil, fmt.Errorf("ollama: request: a raw value is not JSON: %w", err)
 	}
-	return body, enc.warnings, nil
+	return body, enc.Warnings, nil
 }
 
 const (

@@ -37,7 +37,7 @@ func (c Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Pr
 	if err != nil {
 		return nil, nil, fmt.Errorf("continue: %w", err)
 	}
-	e := echo{msg: msg, profile: p, results: byPos, calls: map[int]codecs.ToolCall{}, warnings: warnings}
+	e := echo{msg: msg, profile: p, results: byPos, calls: map[int]codecs.ToolCall{}, Notes: wire.Notes{Warnings: warnings}}
 	for _, call := range r.Calls() {
 		e.calls[call.Pos] = call
 	}
@@ -47,26 +47,22 @@ func (c Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Pr
 	if follow := e.follow.message(); follow != nil {
 		out = append(out, follow)
 	}
-	return out, e.warnings, nil
+	return out, e.Warnings, nil
 }
 
 // echo is one turn on its way back.
 type echo struct {
+	wire.Notes
 	msg     jsonx.Value
 	profile codecs.Profile
 	results map[int]codecs.ToolResult
 	calls   map[int]codecs.ToolCall
 
-	kept     []codecs.Raw // entries of tool_calls
-	changed  bool         // kept is not tool_calls as it came
-	legacy   codecs.Raw   // function_call
-	answers  []codecs.Raw // tool messages
-	follow   followUps
-	warnings []codecs.Warning
-}
-
-func (e *echo) warn(code, pointer, format string, args ...any) {
-	e.warnings = append(e.warnings, codecs.Warnf(code, pointer, format, args...))
+	kept    []codecs.Raw // entries of tool_calls
+	changed bool         // kept is not tool_calls as it came
+	legacy  codecs.Raw   // function_call
+	answers []codecs.Raw // tool messages
+	follow  followUps
 }
 
 // readCalls walks tool_calls as Reply did, keeps the entries that stay in the
@@ -80,7 +76,7 @@ func (e *echo) readCalls() {
 		}
 		if isCustom(item) && !all {
 			e.changed = true
-			e.warn(codecs.WarnCallDropped, fmt.Sprintf("/tool_calls/%d", i), "a custom call has no tool result and leaves the echo")
+			e.Warn(codecs.WarnCallDropped, fmt.Sprintf("/tool_calls/%d", i), "a custom call has no tool result and leaves the echo")
 		}
 		if !named(item) {
 			e.changed = e.changed || !all
@@ -112,7 +108,7 @@ func (e *echo) emptied(fn jsonx.Value, pos int, ptr string) (codecs.Raw, bool) {
 	blank := string(call.Arguments) == "{}" && (!args.Defined() || args.Kind() == jsonx.String && args.Str() != "{}")
 	switch {
 	case call.ArgumentsErr != "":
-		e.warn(codecs.WarnArgumentsEmptied, ptr+"/function/arguments", "the arguments of call %d do not decode (%s); they go back as {}", pos, call.ArgumentsErr)
+		e.Warn(codecs.WarnArgumentsEmptied, ptr+"/function/arguments", "the arguments of call %d do not decode (%s); they go back as {}", pos, call.ArgumentsErr)
 	case !blank:
 		return nil, false
 	}
@@ -142,7 +138,7 @@ func (e *echo) message() codecs.Raw {
 			}
 		case e.profile.ReasoningEcho == codecs.EchoRefused && slices.Contains(reasoning, key):
 			if v.Defined() && string(v.Raw()) != `""` && !(v.IsArray() && v.Len() == 0) {
-				e.warn(codecs.WarnReasoningDropped, "/"+jsonx.Token(key), "the engine refuses %s; it leaves the echo", key)
+				e.Warn(codecs.WarnReasoningDropped, "/"+jsonx.Token(key), "the engine refuses %s; it leaves the echo", key)
 			}
 		case v.Defined():
 			f.Set(key, v.Raw())

@@ -42,14 +42,10 @@ func mediaOf(u, fallback string) *codecs.Media {
 // message is an assistant message, read. Replies and the history in requests
 // share it.
 type message struct {
+	wire.Notes
 	parts    []codecs.Part
 	refusal  string
 	nameless bool // the last entry of tool_calls has no name
-	warnings []codecs.Warning
-}
-
-func (t *message) warn(code, pointer, format string, args ...any) {
-	t.warnings = append(t.warnings, codecs.Warnf(code, pointer, format, args...))
 }
 
 // readAssistant reads an assistant message at the JSON pointer at. The parts come in
@@ -253,7 +249,7 @@ func (t *message) readMedia(msg jsonx.Value, at string) {
 	for i, img := range msg.Get("images").Items() {
 		part := imagePart(img)
 		if part.Kind == codecs.Opaque {
-			t.warn(codecs.WarnLossy, fmt.Sprintf("%s/images/%d", at, i), "an image without a URL")
+			t.Warn(codecs.WarnLossy, fmt.Sprintf("%s/images/%d", at, i), "an image without a URL")
 		}
 		t.parts = append(t.parts, part)
 	}
@@ -287,20 +283,20 @@ func (t *message) readCalls(msg jsonx.Value, at string) {
 		}
 		fn := item.Get("function")
 		if fn.Get("name").Str() == "" {
-			t.warn(codecs.WarnCallNameless, ptr, "call %d has no name and was left out", i)
+			t.Warn(codecs.WarnCallNameless, ptr, "call %d has no name and was left out", i)
 			t.nameless = i == len(items)-1
 			continue
 		}
 		call := &codecs.ToolCall{Pos: pos, ID: callID(item), Name: fn.Get("name").Str(), Extra: wire.Without(item, "id", "type", "function", "index", "custom")}
 		call.Signature = item.Path("extra_content", "google", "thought_signature").Str()
-		t.warnings = append(t.warnings, wire.ReadArguments(call, fn.Get("arguments"), ptr+"/function/arguments")...)
+		t.Warnings = append(t.Warnings, wire.ReadArguments(call, fn.Get("arguments"), ptr+"/function/arguments")...)
 		t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
 		pos++
 	}
 	fn := msg.Get("function_call")
 	if name := fn.Get("name").Str(); name != "" && pos == 0 {
 		call := &codecs.ToolCall{Name: name}
-		t.warnings = append(t.warnings, wire.ReadArguments(call, fn.Get("arguments"), at+"/function_call/arguments")...)
+		t.Warnings = append(t.Warnings, wire.ReadArguments(call, fn.Get("arguments"), at+"/function_call/arguments")...)
 		t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
 	}
 }

@@ -276,14 +276,10 @@ func replaced(v jsonx.Value, key string, value codecs.Raw) codecs.Raw {
 
 // writer encodes the messages of a request.
 type writer struct {
-	profile  codecs.Profile
-	out      []codecs.Raw
-	follow   followUps // media of the results written last, not sent yet
-	warnings []codecs.Warning
-}
-
-func (w *writer) warn(code, pointer, format string, args ...any) {
-	w.warnings = append(w.warnings, codecs.Warnf(code, pointer, format, args...))
+	wire.Notes
+	profile codecs.Profile
+	out     []codecs.Raw
+	follow  followUps // media of the results written last, not sent yet
 }
 
 // flush sends pending media: after the last result of a turn.
@@ -325,7 +321,7 @@ func (w *writer) message(m wire.Message) error {
 	role := m.Role
 	if role == "tool" { // a tool message holds results only
 		role = "user"
-		w.warn(codecs.WarnLossy, m.At(), "what is no result of a tool message goes out in a user message")
+		w.Warn(codecs.WarnLossy, m.At(), "what is no result of a tool message goes out in a user message")
 	}
 	content, err := w.content(m, role)
 	if err != nil {
@@ -350,7 +346,7 @@ func (w *writer) content(m wire.Message, role string) (codecs.Raw, error) {
 		case codecs.Text:
 			list = append(list, cachedText(part))
 			if rest := wire.Without(jsonx.Of(part.Extra), "cache_control"); rest != nil {
-				w.warn(codecs.WarnLossy, ptr, "chat completions has no place for %s", brief(rest))
+				w.Warn(codecs.WarnLossy, ptr, "chat completions has no place for %s", brief(rest))
 			}
 			plain = plain && !cached(part)
 		case codecs.MediaKind:
@@ -364,17 +360,17 @@ func (w *writer) content(m wire.Message, role string) (codecs.Raw, error) {
 				continue
 			}
 			line := mediaLine(part.Media)
-			w.warn(codecs.WarnMediaPlaceholder, ptr, "%s", line)
+			w.Warn(codecs.WarnMediaPlaceholder, ptr, "%s", line)
 			list = append(list, textPart(line))
 		case codecs.Opaque:
 			if !chatPart(part) {
-				w.warn(codecs.WarnLossy, ptr, "chat completions has no part of type %q; it is left out", part.Type)
+				w.Warn(codecs.WarnLossy, ptr, "chat completions has no part of type %q; it is left out", part.Type)
 				continue
 			}
 			plain = false
 			list = append(list, part.Extra)
 		default:
-			w.warn(codecs.WarnLossy, ptr, "a %s message cannot carry a %s part; it is left out", role, part.Kind)
+			w.Warn(codecs.WarnLossy, ptr, "a %s message cannot carry a %s part; it is left out", role, part.Kind)
 		}
 	}
 	if len(list) == 0 {
@@ -429,7 +425,7 @@ func (w *writer) assistant(m wire.Message) error {
 	if err := a.read(m.Parts); err != nil {
 		return err
 	}
-	w.warnings = append(w.warnings, a.warnings...)
+	w.Warnings = append(w.Warnings, a.warnings...)
 	f := a.fields(false)
 	if w.profile.ReasoningEcho == codecs.EchoRequiredEvenEmpty && len(a.calls) > 0 {
 		if key := reasoningKey(w.profile); !f.Has(key) {

@@ -37,8 +37,8 @@ func (c Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []c
 	if err := r.fields(root); err != nil {
 		return codecs.Request{}, nil, err
 	}
-	r.warnings = append(r.warnings, wire.Pair(r.req.Messages, r.results, true)...)
-	return r.req, r.warnings, nil
+	r.Warnings = append(r.Warnings, wire.Pair(r.req.Messages, r.results, true)...)
+	return r.req, r.Warnings, nil
 }
 
 func requestFault(pointer string, err error) error {
@@ -46,14 +46,10 @@ func requestFault(pointer string, err error) error {
 }
 
 type requestReader struct {
-	profile  codecs.Profile
-	req      codecs.Request
-	results  []string // where they stand
-	warnings []codecs.Warning
-}
-
-func (r *requestReader) warn(code, pointer, format string, args ...any) {
-	r.warnings = append(r.warnings, codecs.Warnf(code, pointer, format, args...))
+	wire.Notes
+	profile codecs.Profile
+	req     codecs.Request
+	results []string // where they stand
 }
 
 // fields reads everything but the messages.
@@ -111,9 +107,9 @@ func (r *requestReader) tools(list jsonx.Value, at string, legacy bool) {
 		t, ok, err := wire.ParseTool(entry.Raw())
 		switch {
 		case err != nil:
-			r.warn(codecs.WarnToolSkipped, fmt.Sprintf("%s/%d", at, i), "%v", err)
+			r.Warn(codecs.WarnToolSkipped, fmt.Sprintf("%s/%d", at, i), "%v", err)
 		case !ok || (!legacy && entry.Get("type").Str() != "function"):
-			r.warn(codecs.WarnToolSkipped, fmt.Sprintf("%s/%d", at, i), "no function tool of chat completions")
+			r.Warn(codecs.WarnToolSkipped, fmt.Sprintf("%s/%d", at, i), "no function tool of chat completions")
 		default:
 			r.req.Tools = append(r.req.Tools, t)
 		}
@@ -150,14 +146,14 @@ func (r *requestReader) unread(at string, m jsonx.Value, known ...string) {
 		switch v := k.Value; {
 		case slices.Contains(known, k.Key), !v.Defined(), v.IsArray() && v.Len() == 0, string(v.Raw()) == `""`:
 		default:
-			r.warn(codecs.WarnLossy, at+"/"+jsonx.Token(k.Key), "the neutral request has no place for %s of a message", k.Key)
+			r.Warn(codecs.WarnLossy, at+"/"+jsonx.Token(k.Key), "the neutral request has no place for %s of a message", k.Key)
 		}
 	}
 }
 
 func (r *requestReader) assistant(at string, m jsonx.Value) {
 	t := readAssistant(m, at, r.profile)
-	r.warnings = append(r.warnings, t.warnings...)
+	r.Warnings = append(r.Warnings, t.Warnings...)
 	if t.refusal != "" {
 		t.parts = append([]codecs.Part{{Kind: codecs.Text, Text: t.refusal}}, t.parts...)
 	}
@@ -227,7 +223,7 @@ func (r *requestReader) parts(content jsonx.Value, at string) []codecs.Part {
 		}
 		return out
 	}
-	r.warn(codecs.WarnLossy, at, "content is %s; its JSON was read as text", content.Kind())
+	r.Warn(codecs.WarnLossy, at, "content is %s; its JSON was read as text", content.Kind())
 	return []codecs.Part{{Kind: codecs.Text, Text: string(content.Raw())}}
 }
 

@@ -47,7 +47,7 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		}
 	}
 	t := readAssistant(msg, "/choices/0/message", p)
-	r.Parts, r.Warnings, r.FinishMessage = t.parts, t.warnings, t.refusal
+	r.Parts, r.Warnings, r.FinishMessage = t.parts, t.Warnings, t.refusal
 	setFinish(&r, choice.Get("native_finish_reason").Str(), t.refusal != "")
 	if t.nameless && r.Finish == codecs.FinishLength {
 		r.Unfinished = 1

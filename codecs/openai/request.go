@@ -24,7 +24,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if err != nil {
 		return nil, nil, fmt.Errorf("request: %w", err)
 	}
-	w := writer{profile: p, warnings: warnings}
+	w := writer{profile: p, Notes: wire.Notes{Warnings: warnings}}
 	for _, m := range messages {
 		if err := w.message(m); err != nil {
 			return nil, nil, fmt.Errorf("request: messages[%d]: %w", m.Index, err)
@@ -35,7 +35,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	f.Str("model", req.Model).Set("messages", jsonx.List(w.out...))
 	hasTools := len(req.Tools) > 0
 	choice, withhold, warnings := wire.GateChoice(req.Choice, hasTools, p)
-	w.warnings = append(w.warnings, warnings...)
+	w.Warnings = append(w.Warnings, warnings...)
 	if hasTools && !withhold {
 		tools, _, err := c.Tools(req.Tools, p)
 		if err != nil {
@@ -47,7 +47,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	w.choice(&f, choice, offered)
 	if req.Parallel != nil && offered {
 		if p.NoParallel {
-			w.warn(codecs.WarnParallelDropped, "", "dropping parallel_tool_calls: this engine has no such knob")
+			w.Warn(codecs.WarnParallelDropped, "", "dropping parallel_tool_calls: this engine has no such knob")
 		} else {
 			f.Bool("parallel_tool_calls", *req.Parallel)
 		}
@@ -66,7 +66,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
 		return nil, nil, fmt.Errorf("request: a raw value is not JSON: %w", err)
 	}
-	return body, w.warnings, nil
+	return body, w.Warnings, nil
 }
 
 // merged adds the members of extra, which win over the ones that are there.

@@ -15,7 +15,7 @@ func (e *echo) answer(item jsonx.Value, pos, index int) {
 	result, ok := e.results[pos]
 	if !ok {
 		e.changed = true
-		e.warn(codecs.WarnCallDropped, ptr, "call %d of %s has no result and leaves the echo", pos, item.Path("function", "name").Str())
+		e.Warn(codecs.WarnCallDropped, ptr, "call %d of %s has no result and leaves the echo", pos, item.Path("function", "name").Str())
 		return
 	}
 	wireID := item.Get("id").Raw()
@@ -33,7 +33,7 @@ func (e *echo) answer(item jsonx.Value, pos, index int) {
 	}
 	e.kept = append(e.kept, item.Raw())
 	content, follow, warnings := resultContent(result, e.profile, fmt.Sprintf("/results/%d", pos))
-	e.warnings = append(e.warnings, warnings...)
+	e.Warnings = append(e.Warnings, warnings...)
 	e.follow.add(result, result.ID, follow)
 	var m jsonx.Fields
 	e.answers = append(e.answers, m.Str("role", "tool").Set("tool_call_id", wireID).Set("content", content).Raw())
@@ -48,7 +48,7 @@ func (e *echo) answerLegacy(fn jsonx.Value, result codecs.ToolResult) {
 		}
 	}
 	content, follow, warnings := resultContent(result, e.profile, "/results/0")
-	e.warnings = append(e.warnings, warnings...)
+	e.Warnings = append(e.Warnings, warnings...)
 	e.follow.add(result, "", follow)
 	var m jsonx.Fields
 	e.answers = append(e.answers, m.Str("role", "function").Str("name", fn.Get("name").Str()).Set("content", content).Raw())
@@ -212,7 +212,7 @@ func mediaLine(m *codecs.Media) string {
 // result encodes one tool message.
 func (w *writer) result(r codecs.ToolResult, ptr string) {
 	content, follow, warnings := resultContent(r, w.profile, ptr)
-	w.warnings = append(w.warnings, warnings...)
+	w.Warnings = append(w.Warnings, warnings...)
 	w.follow.add(r, r.ID, follow)
 	var f jsonx.Fields
 	w.out = append(w.out, f.Str("role", "tool").Str("tool_call_id", r.ID).Set("content", content).Raw())

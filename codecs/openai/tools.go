@@ -59,7 +59,7 @@ func (w *writer) choice(f *jsonx.Fields, c codecs.Choice, offered bool) {
 	}
 	if !offered {
 		if c.Mode != codecs.ChoiceAuto && c.Mode != codecs.ChoiceNone {
-			w.warn(codecs.WarnChoiceDropped, "", "dropping tool_choice: the request has no tools")
+			w.Warn(codecs.WarnChoiceDropped, "", "dropping tool_choice: the request has no tools")
 		}
 		return
 	}

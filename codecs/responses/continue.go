@@ -47,7 +47,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	if err != nil {
 		return nil, nil, err
 	}
-	e := echo{calls: calls, results: byPos, all: len(results) == 0, profile: p, warnings: warnings}
+	e := echo{calls: calls, results: byPos, all: len(results) == 0, profile: p, Notes: wire.Notes{Warnings: warnings}}
 	next := 0
 	for i, item := range root.Get("output").Items() {
 		e.item(item, fmt.Sprintf("/output/%d", i), &next)
@@ -57,16 +57,12 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 }
 
 type echo struct {
-	calls    []codecs.ToolCall
-	results  map[int]codecs.ToolResult
-	all      bool // no results: nothing is unanswered
-	profile  codecs.Profile
-	entries  []entry
-	warnings []codecs.Warning
-}
-
-func (e *echo) warn(code, pointer, format string, args ...any) {
-	e.warnings = append(e.warnings, codecs.Warnf(code, pointer, format, args...))
+	wire.Notes
+	calls   []codecs.ToolCall
+	results map[int]codecs.ToolResult
+	all     bool // no results: nothing is unanswered
+	profile codecs.Profile
+	entries []entry
 }
 
 func (e *echo) item(v jsonx.Value, pointer string, next *int) {
@@ -81,9 +77,9 @@ func (e *echo) item(v jsonx.Value, pointer string, next *int) {
 	}
 	n := entry{raw: v.Raw(), typ: typ, pos: -1, gone: !sendable(typ, e.profile)}
 	if n.gone && typ == typeReasoning {
-		e.warn(codecs.WarnReasoningDropped, pointer, "this engine refuses reasoning items: one left the echo")
+		e.Warn(codecs.WarnReasoningDropped, pointer, "this engine refuses reasoning items: one left the echo")
 	} else if n.gone {
-		e.warn(codecs.WarnItemDropped, pointer, "this engine refuses %s items: one left the echo", typ)
+		e.Warn(codecs.WarnItemDropped, pointer, "this engine refuses %s items: one left the echo", typ)
 	}
 	e.entries = append(e.entries, n)
 }
@@ -115,7 +111,7 @@ func (e *echo) call(v jsonx.Value, pointer string, next *int) {
 	*next++
 	if _, ok := e.results[n.pos]; !ok && !e.all {
 		n.gone = true
-		e.warn(codecs.WarnCallDropped, pointer, "call %d (%s) has no result and left the echo", n.pos, v.Get("name").Str())
+		e.Warn(codecs.WarnCallDropped, pointer, "call %d (%s) has no result and left the echo", n.pos, v.Get("name").Str())
 	}
 	e.entries = append(e.entries, n)
 }
@@ -137,7 +133,7 @@ func (e *echo) message(v jsonx.Value, pointer string, next *int) {
 	switch {
 	case !sendable(typeMessage, e.profile):
 		n.gone = true
-		e.warn(codecs.WarnItemDropped, pointer, "this engine refuses message items: one left the echo")
+		e.Warn(codecs.WarnItemDropped, pointer, "this engine refuses message items: one left the echo")
 	case len(kept) < len(blocks) && len(kept) == 0:
 		n.gone = true
 	case len(kept) < len(blocks):
@@ -176,7 +172,7 @@ func (e *echo) dropLoneReasoning() {
 			gap = true
 		case n.typ == typeReasoning && gap && (follower == "" || follower == typeReasoning):
 			n.gone = true
-			e.warn(codecs.WarnReasoningDropped, "", "a reasoning item left the echo with the item that followed it")
+			e.Warn(codecs.WarnReasoningDropped, "", "a reasoning item left the echo with the item that followed it")
 		default:
 			follower, gap = n.typ, false
 		}
@@ -205,11 +201,11 @@ func (e *echo) finish() ([]codecs.Raw, []codecs.Warning, error) {
 				return nil, nil, err
 			}
 			r = wire.RefusedArguments(c, r)
-			e.warn(codecs.WarnArgumentsEmptied, "", "%s goes back with {} in place of undecodable arguments", at)
+			e.Warn(codecs.WarnArgumentsEmptied, "", "%s goes back with {} in place of undecodable arguments", at)
 		}
 		out = append(out, n.raw)
 		res := encodeResult(r, e.profile, at)
-		e.warnings = append(e.warnings, res.warnings...)
+		e.Warnings = append(e.Warnings, res.warnings...)
 		later = append(later, res.later...)
 		outputs = append(outputs, outputItem(id, res.output))
 	}
@@ -217,7 +213,7 @@ func (e *echo) finish() ([]codecs.Raw, []codecs.Warning, error) {
 	if len(later) > 0 {
 		out = append(out, laterMessage(later))
 	}
-	return out, e.warnings, nil
+	return out, e.Warnings, nil
 }
 
 // setID returns the id that call and output share, as JSON, and writes it into
@@ -228,7 +224,7 @@ func (e *echo) setID(n *entry, c codecs.ToolCall, r codecs.ToolResult) (codecs.R
 		return own.Raw(), nil
 	}
 	if r.ID == c.ID { // the item's id
-		e.warn(codecs.WarnIDMade, "", "call %d (%s) came without call_id and goes back with %s", n.pos, c.Name, r.ID)
+		e.Warn(codecs.WarnIDMade, "", "call %d (%s) came without call_id and goes back with %s", n.pos, c.Name, r.ID)
 	}
 	var err error
 	n.raw, err = jsonx.Set(n.raw, "/call_id", jsonx.Quote(r.ID))
