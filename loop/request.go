@@ -135,9 +135,7 @@ func (r *run) listTools(ctx context.Context) error {
 				r.warn([]codecs.Warning{codecs.Warnf(codecs.WarnToolSkipped, "", "entry %d of MCP server %d (%s) has no name", k, i+1, s.Name())})
 				continue
 			}
-			if len(t.InputSchema) == 0 {
-				t.InputSchema = codecs.Raw(`{"type":"object","properties":{}}`)
-			}
+			t.InputSchema = wire.Schema(t)
 			if v, err := jsonx.Parse(t.InputSchema); err != nil || !v.IsObject() {
 				return &ToolServerError{Number: i + 1, Name: s.Name(), Err: fmt.Errorf("the input schema of tool %q is no JSON object", t.Name)}
 			}

@@ -77,16 +77,16 @@ func envelope(v jsonx.Value) (code, message string) {
 	}
 	e := v.Get("error")
 	if s, ok := e.Text(); ok {
-		return scalar(v.Get("code")), s
+		return wire.Scalar(v.Get("code")), s
 	}
 	if !e.IsObject() {
 		e = v
 		if base := v.Get("base_resp"); base.IsObject() {
-			return scalar(base.Get("status_code")), base.Get("status_msg").Str()
+			return wire.Scalar(base.Get("status_code")), base.Get("status_msg").Str()
 		}
 	}
 	for _, key := range []string{"type", "status", "code"} {
-		if code = scalar(e.Get(key)); code != "" && code != "error" {
+		if code = wire.Scalar(e.Get(key)); code != "" && code != "error" {
 			break
 		}
 	}
@@ -105,13 +105,6 @@ func envelope(v jsonx.Value) (code, message string) {
 		}
 	}
 	return code, strings.Join(lines, "; ")
-}
-
-func scalar(v jsonx.Value) string {
-	if v.Kind() == jsonx.Number {
-		return string(v.Raw())
-	}
-	return v.Str()
 }
 
 // RenderError encodes an error in the envelope of the API. An error status is

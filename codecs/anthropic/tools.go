@@ -30,10 +30,7 @@ func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.
 			out = append(out, t.Raw)
 			continue
 		}
-		schema := t.InputSchema
-		if len(schema) == 0 {
-			schema = codecs.Raw(`{"type":"object","properties":{}}`)
-		}
+		schema := wire.Schema(t)
 		var f jsonx.Fields
 		f.Str("name", t.Name).Str("description", t.Description).Set("input_schema", schema)
 		raw := jsonx.Of(t.Raw)

@@ -70,18 +70,6 @@ func snake(key string) string {
 	return b.String()
 }
 
-// token returns a string, or the spelling of a number: ids and enum values come
-// as either.
-func token(v jsonx.Value) string {
-	switch v.Kind() {
-	case jsonx.String:
-		return v.Str()
-	case jsonx.Number:
-		return string(v.Raw())
-	}
-	return ""
-}
-
 // contentKeys are the members of a part that hold its content. By the schema a
 // part has one of them; in practice text and functionCall come together.
 var contentKeys = []string{
@@ -239,7 +227,7 @@ func (rd *partReader) member(m jsonx.Member, whole codecs.Raw, thought bool, poi
 			Name: field(v, "displayName").Str(), Data: v.Get("data").Str(),
 		}}, true
 	default:
-		return codecs.Part{Kind: codecs.Server, Type: m.Key, ID: token(v.Get("id")), Extra: whole}, true
+		return codecs.Part{Kind: codecs.Server, Type: m.Key, ID: wire.Scalar(v.Get("id")), Extra: whole}, true
 	}
 }
 
@@ -259,7 +247,7 @@ func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (c
 		rd.Warn(codecs.WarnCallNameless, pointer, "a functionCall without a name is no call; it was left out")
 		return codecs.Part{}, false
 	}
-	c := &codecs.ToolCall{Pos: rd.calls, ID: token(v.Get("id")), Name: name, Cut: cut}
+	c := &codecs.ToolCall{Pos: rd.calls, ID: wire.Scalar(v.Get("id")), Name: name, Cut: cut}
 	rd.calls++
 	c.Extra = wire.Object(without(v, "id", "name", "args", "willContinue"))
 	rd.Warnings = append(rd.Warnings, wire.ReadArguments(c, v.Get("args"), pointer+"/args")...)
@@ -271,7 +259,7 @@ func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (c
 // content.
 func (rd *partReader) result(v jsonx.Value, pointer string) *codecs.ToolResult {
 	rd.results = append(rd.results, pointer)
-	r := &codecs.ToolResult{ID: token(v.Get("id")), Name: v.Get("name").Str(), Content: []codecs.Raw{}}
+	r := &codecs.ToolResult{ID: wire.Scalar(v.Get("id")), Name: v.Get("name").Str(), Content: []codecs.Raw{}}
 	response := v.Get("response")
 	addText := func(s string) {
 		if s != "" {

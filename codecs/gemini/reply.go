@@ -33,7 +33,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		return codecs.Reply{}, decodeError("", fmt.Errorf("response is %s, not an object", root.Kind()))
 	}
 	r := codecs.Reply{
-		ID: token(field(root, "responseId")), Model: field(root, "modelVersion").Str(),
+		ID: wire.Scalar(field(root, "responseId")), Model: field(root, "modelVersion").Str(),
 		Usage: readUsage(field(root, "usageMetadata")), Body: body,
 	}
 	candidates := root.Get("candidates").Items()
@@ -50,7 +50,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 // emptyReply reads a body without candidates.
 func emptyReply(r codecs.Reply, root jsonx.Value, body []byte) (codecs.Reply, error) {
 	feedback := field(root, "promptFeedback")
-	if reason := token(field(feedback, "blockReason")); reason != "" {
+	if reason := wire.Scalar(field(feedback, "blockReason")); reason != "" {
 		r.Finish, r.RawFinish = codecs.FinishBlocked, reason
 		r.FinishMessage = field(feedback, "blockReasonMessage").Str()
 		return r, nil
@@ -78,7 +78,7 @@ func readCandidate(r codecs.Reply, root, cand jsonx.Value, p codecs.Profile) (co
 	r.Warnings = append(r.Warnings, rd.Warnings...)
 	r.Unfinished = rd.unfinished
 
-	r.RawFinish = token(field(cand, "finishReason"))
+	r.RawFinish = wire.Scalar(field(cand, "finishReason"))
 	r.FinishMessage = field(cand, "finishMessage").Str()
 	wire.SetFinish(&r, finishes, "/candidates/0/finishReason")
 	if rd.calls > 0 && r.RawFinish == "UNEXPECTED_TOOL_CALL" {

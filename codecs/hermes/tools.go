@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Tools returns the tool prompt, as a JSON string.
@@ -33,7 +34,7 @@ func prompt(tools []codecs.Tool, p codecs.Profile) (string, error) {
 		if t.Name == "" {
 			return "", fmt.Errorf("hermes: tools[%d]: a tool needs a name", i)
 		}
-		schema, err := jsonx.Compact(orSchema(t.InputSchema))
+		schema, err := jsonx.Compact(wire.Schema(t))
 		if err != nil {
 			return "", fmt.Errorf("hermes: tools[%d]: schema of %s: %w", i, t.Name, err)
 		}
@@ -41,11 +42,4 @@ func prompt(tools []codecs.Tool, p codecs.Profile) (string, error) {
 		entries[i] = f.Str("description", t.Description).Set("inputSchema", schema).Str("name", t.Name).Raw()
 	}
 	return promptHead + string(jsonx.List(entries...)) + fmt.Sprintf(promptTail, callTag(p)), nil
-}
-
-func orSchema(schema codecs.Raw) codecs.Raw {
-	if len(schema) == 0 {
-		return codecs.Raw(`{"type":"object","properties":{}}`)
-	}
-	return schema
 }

@@ -98,10 +98,4 @@ func readCall(v jsonx.Value, at string) (*codecs.ToolCall, []codecs.Warning) {
 
 // idOf reads an id; a number, which no server of this wire sends but a foreign
 // one may, is read by its spelling.
-func idOf(v jsonx.Value) string {
-	id := v.Get("id")
-	if id.Kind() == jsonx.Number {
-		return string(id.Raw())
-	}
-	return id.Str()
-}
+func idOf(v jsonx.Value) string { return wire.Scalar(v.Get("id")) }

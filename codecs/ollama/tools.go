@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Tools encodes tool definitions as
@@ -17,10 +18,7 @@ func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.
 		if t.Name == "" {
 			return nil, nil, fmt.Errorf("ollama: tools[%d]: a tool needs a name", i)
 		}
-		schema := t.InputSchema
-		if len(schema) == 0 {
-			schema = codecs.Raw(`{"type":"object","properties":{}}`)
-		}
+		schema := wire.Schema(t)
 		// Servers in languages whose empty map is an empty list say [] for {}; this
 		// one fails to read that, and the whole request with it.
 		if props := jsonx.Of(schema).Get("properties"); props.IsArray() && props.Len() == 0 {

@@ -314,10 +314,4 @@ func isCustom(item jsonx.Value) bool {
 }
 
 // callID returns the id of a call; a number is read as its text.
-func callID(item jsonx.Value) string {
-	id := item.Get("id")
-	if id.Kind() == jsonx.Number {
-		return string(id.Raw())
-	}
-	return id.Str()
-}
+func callID(item jsonx.Value) string { return wire.Scalar(item.Get("id")) }

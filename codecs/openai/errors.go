@@ -43,21 +43,21 @@ func envelope(v jsonx.Value) (message, code string, ok bool) {
 	inner := v.Get("error")
 	switch inner.Kind() {
 	case jsonx.String:
-		code = scalar(v.Get("code"))
+		code = wire.Scalar(v.Get("code"))
 		if code == "" {
-			code = scalar(v.Get("type"))
+			code = wire.Scalar(v.Get("type"))
 		}
 		return inner.Str(), code, inner.Str() != ""
 	case jsonx.Object:
 		return describe(inner)
 	}
 	if base := v.Get("base_resp"); base.IsObject() { // MiniMax
-		if n := scalar(base.Get("status_code")); n != "" && n != "0" {
+		if n := wire.Scalar(base.Get("status_code")); n != "" && n != "0" {
 			return base.Get("status_msg").Str(), n, true
 		}
 	}
 	if d := detail(v.Get("detail")); d != "" {
-		return d, scalar(v.Get("code")), true
+		return d, wire.Scalar(v.Get("code")), true
 	}
 	if v.Get("message").Defined() && !v.Get("choices").Exists() {
 		return describe(v)
@@ -68,7 +68,7 @@ func envelope(v jsonx.Value) (message, code string, ok bool) {
 // describe reads an object that carries message, code and type.
 func describe(v jsonx.Value) (message, code string, ok bool) {
 	for _, key := range []string{"code", "type", "status"} {
-		if code = scalar(v.Get(key)); code != "" {
+		if code = wire.Scalar(v.Get(key)); code != "" {
 			break
 		}
 	}
@@ -81,7 +81,7 @@ func describe(v jsonx.Value) (message, code string, ok bool) {
 	case jsonx.Array:
 		message = detail(m)
 	default:
-		message = scalar(m)
+		message = wire.Scalar(m)
 	}
 	if message == "" {
 		message = detail(v.Get("detail"))
@@ -127,7 +127,7 @@ func detail(v jsonx.Value) string {
 		}
 		var loc []string
 		for _, l := range d.Get("loc").Items() {
-			loc = append(loc, scalar(l))
+			loc = append(loc, wire.Scalar(l))
 		}
 		line := d.Get("msg").Str()
 		if line == "" {
@@ -139,14 +139,6 @@ func detail(v jsonx.Value) string {
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "; ")
-}
-
-// scalar is the text of a string or a number.
-func scalar(v jsonx.Value) string {
-	if v.Kind() == jsonx.Number {
-		return string(v.Raw())
-	}
-	return v.Str()
 }
 
 // inside builds the error that a 200 body carries. A code that is an HTTP

@@ -165,7 +165,7 @@ func (r *requestReader) assistant(at string, m jsonx.Value) {
 // result reads a tool message, or a legacy function message, which names its
 // call by the function.
 func (r *requestReader) result(at string, m jsonx.Value) {
-	res := codecs.ToolResult{ID: scalar(m.Get("tool_call_id")), Name: m.Get("name").Str()}
+	res := codecs.ToolResult{ID: wire.Scalar(m.Get("tool_call_id")), Name: m.Get("name").Str()}
 	r.results = append(r.results, at)
 	switch content := m.Get("content"); content.Kind() {
 	case jsonx.String:

@@ -30,7 +30,7 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		message, code, _ = envelope(choice)
 		return codecs.Reply{}, inside(message, code, body)
 	}
-	r := codecs.Reply{ID: root.Get("id").Str(), Model: root.Get("model").Str(), Body: body, RawFinish: scalar(choice.Get("finish_reason"))}
+	r := codecs.Reply{ID: root.Get("id").Str(), Model: root.Get("model").Str(), Body: body, RawFinish: wire.Scalar(choice.Get("finish_reason"))}
 	if r.RawFinish == "" {
 		r.RawFinish = choice.Get("finish_details").Get("type").Str()
 	}

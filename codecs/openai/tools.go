@@ -28,10 +28,7 @@ func toolEntry(t codecs.Tool) (codecs.Raw, error) {
 	if t.Name == "" {
 		return nil, fmt.Errorf("a tool needs a name")
 	}
-	schema := t.InputSchema
-	if len(schema) == 0 {
-		schema = codecs.Raw(`{"type":"object","properties":{}}`)
-	}
+	schema := wire.Schema(t)
 	if err := jsonx.Check(schema); err != nil {
 		return nil, fmt.Errorf("input schema of %s: %w", t.Name, err)
 	}

@@ -220,7 +220,7 @@ func (e *echo) finish() ([]codecs.Raw, []codecs.Warning, error) {
 // a call that has another one or none.
 func (e *echo) setID(n *entry, c codecs.ToolCall, r codecs.ToolResult) (codecs.Raw, error) {
 	own := jsonx.Of(n.raw).Get("call_id")
-	if idText(own) == r.ID {
+	if wire.Scalar(own) == r.ID {
 		return own.Raw(), nil
 	}
 	if r.ID == c.ID { // the item's id

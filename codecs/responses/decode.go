@@ -136,7 +136,7 @@ func (rd *reader) item(v jsonx.Value, pointer string) {
 	case typeReasoning:
 		rd.add(readReasoning(v))
 	default:
-		p := codecs.Part{Kind: itemKind(v, rd.shellDone), Type: itemType(v), ID: idText(v.Get("id")), Extra: v.Raw()}
+		p := codecs.Part{Kind: itemKind(v, rd.shellDone), Type: itemType(v), ID: wire.Scalar(v.Get("id")), Extra: v.Raw()}
 		rd.add(p)
 		if data := v.Get("result").Str(); p.Type == typeImageGen && data != "" {
 			rd.add(codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: "image/" + imageFormat(v), Data: data}})
@@ -167,7 +167,7 @@ func (rd *reader) call(v jsonx.Value, pointer string) {
 // what results refer to; servers that leave call_id out mean the item's id.
 func readCall(v jsonx.Value, pos int, pointer string) (codecs.ToolCall, []codecs.Warning) {
 	c := codecs.ToolCall{
-		Pos: pos, ID: callID(v), ItemID: idText(v.Get("id")), Name: v.Get("name").Str(),
+		Pos: pos, ID: callID(v), ItemID: wire.Scalar(v.Get("id")), Name: v.Get("name").Str(),
 		Cut:   v.Get("status").Str() == "incomplete",
 		Extra: wire.Without(v, "type", "id", "call_id", "name", "arguments", "status"),
 	}
@@ -175,24 +175,16 @@ func readCall(v jsonx.Value, pos int, pointer string) (codecs.ToolCall, []codecs
 }
 
 func callID(v jsonx.Value) string {
-	if id := idText(v.Get("call_id")); id != "" {
+	if id := wire.Scalar(v.Get("call_id")); id != "" {
 		return id
 	}
-	return idText(v.Get("id"))
-}
-
-// idText is the text of an id, a number included.
-func idText(v jsonx.Value) string {
-	if v.Kind() == jsonx.Number {
-		return string(v.Raw())
-	}
-	return v.Str()
+	return wire.Scalar(v.Get("id"))
 }
 
 // messageItem reads the content of an assistant message. What stands beside the
 // content (phase, an unusual status, unknown keys) goes to its first text.
 func (rd *reader) messageItem(v jsonx.Value, pointer string) {
-	id := idText(v.Get("id"))
+	id := wire.Scalar(v.Get("id"))
 	rd.message = v.Get("status").Str()
 	outer := wire.Without(v, "type", "id", "role", "content", "status")
 	if rd.message != "" && rd.message != "completed" {
@@ -258,7 +250,7 @@ func blockExtra(block jsonx.Value) codecs.Raw {
 // texts are the text; what the text and the id alone could not rebuild stays in
 // Extra, so that the item can be written again as it was.
 func readReasoning(v jsonx.Value) codecs.Part {
-	p := codecs.Part{Kind: codecs.Reasoning, ID: idText(v.Get("id")), Signature: v.Get("encrypted_content").Str()}
+	p := codecs.Part{Kind: codecs.Reasoning, ID: wire.Scalar(v.Get("id")), Signature: v.Get("encrypted_content").Str()}
 	summary, content := v.Get("summary"), v.Get("content")
 	texts := append(textsOf(summary), textsOf(content)...)
 	p.Text = strings.Join(texts, "\n")

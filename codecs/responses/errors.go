@@ -29,7 +29,7 @@ func readError(v jsonx.Value) errorText {
 	}
 	code := func(o jsonx.Value) string {
 		for _, key := range []string{"code", "type", "status"} {
-			if c := idText(o.Get(key)); c != "" && c != "error" {
+			if c := wire.Scalar(o.Get(key)); c != "" && c != "error" {
 				return c
 			}
 		}
@@ -37,7 +37,7 @@ func readError(v jsonx.Value) errorText {
 	}
 	switch {
 	case e.Kind() == jsonx.String:
-		return errorText{e.Str(), idText(v.Get("code"))}
+		return errorText{e.Str(), wire.Scalar(v.Get("code"))}
 	case e.IsArray():
 		var lines []string
 		for _, item := range e.Items() {

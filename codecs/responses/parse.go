@@ -171,10 +171,10 @@ func (b *history) item(v jsonx.Value, pointer string) {
 		b.join("tool", codecs.Part{Kind: codecs.ResultKind, Result: &r})
 	case role != "" && role != "assistant": // additional_tools and the like
 		b.endTurn()
-		b.put(neutralRole(role), codecs.Part{Kind: codecs.Opaque, Type: typ, ID: idText(v.Get("id")), Extra: v.Raw()})
+		b.put(neutralRole(role), codecs.Part{Kind: codecs.Opaque, Type: typ, ID: wire.Scalar(v.Get("id")), Extra: v.Raw()})
 	case clientAnswer(v, typ):
 		b.endTurn()
-		b.join("tool", codecs.Part{Kind: codecs.Opaque, Type: typ, ID: idText(v.Get("id")), Extra: v.Raw()})
+		b.join("tool", codecs.Part{Kind: codecs.Opaque, Type: typ, ID: wire.Scalar(v.Get("id")), Extra: v.Raw()})
 	default:
 		b.rd.item(v, pointer)
 	}
@@ -228,7 +228,7 @@ func inputParts(v jsonx.Value) []codecs.Part {
 
 // result reads a function_call_output.
 func (b *history) result(v jsonx.Value) codecs.ToolResult {
-	r := codecs.ToolResult{ID: idText(v.Get("call_id")), Name: v.Get("name").Str()}
+	r := codecs.ToolResult{ID: wire.Scalar(v.Get("call_id")), Name: v.Get("name").Str()}
 	r.Content = []codecs.Raw{}
 	output := v.Get("output")
 	if s, ok := output.Text(); ok {

@@ -45,7 +45,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		demoteNative(rd.parts)
 	}
 	r := codecs.Reply{
-		ID: idText(root.Get("id")), Model: root.Get("model").Str(), Parts: rd.parts, FinishMessage: strings.Join(rd.refusals, ""),
+		ID: wire.Scalar(root.Get("id")), Model: root.Get("model").Str(), Parts: rd.parts, FinishMessage: strings.Join(rd.refusals, ""),
 		Usage: readUsage(root.Get("usage")), Citations: rd.citations.List, Body: codecs.Raw(body), Warnings: rd.warnings,
 	}
 	finish(&r, root, rd)

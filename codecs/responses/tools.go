@@ -18,10 +18,7 @@ func (Codec) Tools(tools []codecs.Tool, p codecs.Profile) (codecs.Raw, []codecs.
 		if t.Name == "" {
 			return nil, nil, fmt.Errorf("tools[%d]: a tool needs a name", i)
 		}
-		schema := t.InputSchema
-		if len(schema) == 0 {
-			schema = codecs.Raw(`{"type":"object","properties":{}}`)
-		}
+		schema := wire.Schema(t)
 		var f jsonx.Fields
 		f.Str("type", "function").Str("name", t.Name).Str("description", t.Description).Set("parameters", schema)
 		own := jsonx.Of(t.Raw)

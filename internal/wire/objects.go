@@ -35,3 +35,12 @@ func Without(v jsonx.Value, keys ...string) codecs.Raw {
 	}
 	return Object(rest)
 }
+
+// Scalar is the text of a string, or the spelling of a number: ids, codes and enum
+// values come as either. It is "" for anything else.
+func Scalar(v jsonx.Value) string {
+	if v.Kind() == jsonx.Number {
+		return string(v.Raw())
+	}
+	return v.Str()
+}

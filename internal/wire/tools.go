@@ -9,8 +9,14 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// emptySchema is the schema of a tool that names none.
-var emptySchema = codecs.Raw(`{"type":"object","properties":{}}`)
+// Schema is the input schema of a tool, with one that takes nothing where it names
+// none.
+func Schema(t codecs.Tool) codecs.Raw {
+	if len(t.InputSchema) == 0 {
+		return codecs.Raw(`{"type":"object","properties":{}}`)
+	}
+	return t.InputSchema
+}
 
 // ToolClass says who runs a tool entry.
 type ToolClass string
@@ -117,7 +123,7 @@ func ParseTool(entry codecs.Raw) (tool codecs.Tool, ok bool, err error) {
 		}
 		schemaKeys = []string{"parameters", "inputSchema", "input_schema"}
 	}
-	tool = codecs.Tool{Name: src.Get("name").Str(), Description: src.Get("description").Str(), InputSchema: emptySchema, Raw: entry}
+	tool = codecs.Tool{Name: src.Get("name").Str(), Description: src.Get("description").Str(), InputSchema: Schema(codecs.Tool{}), Raw: entry}
 	for _, key := range schemaKeys {
 		if s := src.Get(key); s.IsObject() {
 			tool.InputSchema = s.Raw()

@@ -220,7 +220,7 @@ func readList(raw []byte) ([]codecs.Tool, error) {
 			InputSchema: t.Get("inputSchema").Raw(), Raw: t.Raw(),
 		}
 		if s := t.Get("inputSchema"); !s.Defined() {
-			tool.InputSchema = codecs.Raw(`{"type":"object","properties":{}}`)
+			tool.InputSchema = wire.Schema(codecs.Tool{})
 		}
 		out = append(out, tool)
 	}
