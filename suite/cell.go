@@ -262,7 +262,7 @@ func (r *run) outcome(ctx context.Context, task client.Task) (client.Outcome, er
 		var a answer
 		defer func() {
 			if p := recover(); p != nil {
-				a.err = fmt.Errorf("the client panicked: %v", p)
+				a.err = fmt.Errorf("panic: %v", p)
 			}
 			done <- a
 		}()

@@ -290,7 +290,7 @@ func TestOddClients(t *testing.T) {
 			<-ctx.Done()
 			return client.Outcome{Error: &client.Error{Kind: "cancelled", Message: ctx.Err().Error()}}
 		}, results.Fail, ""},
-		{"panics", func(context.Context, client.Task) client.Outcome { panic("no idea") }, results.Error, "the client panicked: no idea"},
+		{"panics", func(context.Context, client.Task) client.Outcome { panic("no idea") }, results.Error, "panic: no idea"},
 		{"cannot", func(context.Context, client.Task) client.Outcome { return client.Outcome{Unsupported: "no tools here"} }, results.NA, "the client: no tools here"},
 		{"asks elsewhere", func(ctx context.Context, task client.Task) client.Outcome {
 			req, _ := http.NewRequestWithContext(ctx, "POST", "http://engine.invalid/v1/completions", strings.NewReader("{}"))

@@ -130,7 +130,7 @@ func ways() []way {
 		}, true},
 		{"mcp-go server", func(t *testing.T) (loop.ToolServer, func() []toolserver.Call) {
 			f := fixture(t)
-			s, err := mcp.InProcess(t.Context(), "pier", f.MCP())
+			s, err := mcp.InProcess(t.Context(), "pier", library(f))
 			closing(t, s, err)
 			return s, end(t, s, f.Log)
 		}, false},

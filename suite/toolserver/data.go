@@ -303,10 +303,3 @@ func (a Answer) matches(args jsonx.Value) bool {
 // Log returns the calls so far that went into no other log, in the order in which
 // they came.
 func (s *Server) Log() []Call { return s.log.Calls() }
-
-// ResetLog forgets the calls so far.
-func (s *Server) ResetLog() {
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	s.log.calls = nil
-}

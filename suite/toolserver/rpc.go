@@ -11,48 +11,6 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// MCP returns the fixture as a server of mcp-go. It is for callers who want
-// that type. Its tools/list is in the order of names, offers a repeated name
-// once and with the last definition, and the library spells strings its own way
-// (< becomes an escape); numbers, key order inside a schema and unknown content
-// types stay. Transport, ServeStdio and Handler give the exact bytes.
-func (s *Server) MCP() *server.MCPServer {
-	m := server.NewMCPServer(s.Name, "1", server.WithToolCapabilities(false))
-	for _, t := range s.Tools {
-		tool := mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description, RawInputSchema: t.schema()}
-		if len(t.Annotations) > 0 {
-			_ = json.Unmarshal(t.Annotations, &tool.Annotations) // what the library does not know, it cannot carry
-		}
-		m.AddTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			result, err := s.CallTool(ctx, req.Params.Name, req.Params.RawArguments)
-			if err != nil {
-				return nil, err
-			}
-			return typedResult(result), nil
-		})
-	}
-	return m
-}
-
-// rawBlock is a content block that goes out as it is spelled. The embedded
-// block only makes it a mcp.Content.
-type rawBlock struct {
-	mcp.TextContent
-	raw json.RawMessage
-}
-
-// MarshalJSON returns the block.
-func (b rawBlock) MarshalJSON() ([]byte, error) { return b.raw, nil }
-
-func typedResult(raw json.RawMessage) *mcp.CallToolResult {
-	v := jsonx.Of(raw)
-	out := &mcp.CallToolResult{IsError: v.Get("isError").Bool(), RawStructuredContent: v.Get("structuredContent").Raw()}
-	for _, block := range v.Get("content").Items() {
-		out.Content = append(out.Content, rawBlock{raw: block.Raw()})
-	}
-	return out
-}
-
 // session answers the messages of one connection.
 type session struct {
 	s       *Server
