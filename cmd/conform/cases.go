@@ -28,6 +28,13 @@ func casesCommand(e env) *cobra.Command {
 	var failOn string
 	var asJSON bool
 	levels := []string{string(results.Must), string(results.Should), string(results.Info)}
+	known := map[string][]string{"op": suite.Ops(), "fail-on": levels}
+	for _, r := range fixtures.Rules() {
+		known["rule"] = append(known["rule"], r.ID)
+	}
+	for _, c := range all.Codecs() {
+		known["dialect"] = append(known["dialect"], string(c.Dialect()))
+	}
 	cmd := &cobra.Command{
 		Use:   "cases [DIR]",
 		Short: "Run cases: of the suite, or of the suite in DIR",
@@ -42,21 +49,10 @@ usage or a case that cannot be read, 3 a case that cannot be run.`,
 			if !slices.Contains(levels, failOn) {
 				return usage("--fail-on %.80q: want %s", failOn, strings.Join(levels, ", "))
 			}
-			var known []string
-			for _, r := range fixtures.Rules() {
-				known = append(known, r.ID)
-			}
-			var spoken []string
-			for _, c := range all.Codecs() {
-				spoken = append(spoken, string(c.Dialect()))
-			}
-			for _, f := range []struct {
-				name       string
-				got, known []string
-			}{{"rule", rules, known}, {"dialect", dialects, spoken}, {"op", ops, suite.Ops()}} {
-				for _, word := range f.got {
-					if !slices.Contains(f.known, word) {
-						return usage("--%s: no %s is called %.80q%s", f.name, f.name, word, suggest.Text(word, f.known))
+			for i, name := range []string{"dialect", "rule", "op"} {
+				for _, word := range []words{dialects, rules, ops}[i] {
+					if !slices.Contains(known[name], word) {
+						return usage("--%s: no %s is called %.80q%s", name, name, word, suggest.Text(word, known[name]))
 					}
 				}
 			}
@@ -105,6 +101,9 @@ usage or a case that cannot be read, 3 a case that cannot be run.`,
 	cmd.Flags().Var(&ops, "op", "only cases of these operations: "+strings.Join(suite.Ops(), ", "))
 	cmd.Flags().StringVar(&failOn, "fail-on", "must", "lowest level that counts as a failure: "+strings.Join(levels, ", "))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	for name, list := range known {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)) // the flags are there
+	}
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -182,6 +183,9 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 
 func explainCase(w io.Writer, c fixtures.Case, catalog *engines.Catalog) error {
 	fmt.Fprintf(w, "%s  (%s, level %s, rule %s)\n%s.\n\nWhy: %s\nOrigin: %s %s, %s\n", c.ID, c.Op, c.Level, c.Rule, c.Title, c.Why, c.Origin.Kind, c.Origin.Date, c.Origin.From())
+	for _, engine := range slices.Sorted(maps.Keys(c.Levels)) {
+		fmt.Fprintf(w, "Level at %s: %s\n", engine, c.Levels[engine])
+	}
 	if len(c.KnownBugs) > 0 {
 		fmt.Fprintf(w, "Known bugs: %s\n", strings.Join(c.KnownBugs, ", "))
 	}

@@ -143,10 +143,11 @@ func (s *Schema) Check(file string, data []byte) []Problem {
 		return []Problem{{File: file, Text: err.Error()}}
 	}
 	var out []Problem
+	told := map[Problem]bool{}
 	for _, p := range s.faults(ve) {
 		p.File = file
-		if !slices.Contains(out, p) {
-			out = append(out, p)
+		if !told[p] {
+			out, told[p] = append(out, p), true
 		}
 	}
 	return out
