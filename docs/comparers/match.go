@@ -76,18 +76,23 @@ func match(w, g want) (bad []string) {
 			report[b[p] == nil || first != nil && len(match(want{Value: first}, want{Value: b[p]})) > 0]("value" + p)
 		}
 	}
-	holds := func(p, s string) bool {
-		return strings.HasPrefix(norm(b[p]), `"`) && strings.Contains(norm(b[p])[1:], s)
-	}
 	for _, p := range w.Bytes {
 		report[b[p.Pointer] == nil || string(b[p.Pointer]) != p.Text]("value" + p.Pointer)
 	}
+	strs := func(p struct{ Pointer, Text string }) (found []string) { // where a string at or below the place has the text
+		for at := range b {
+			if strings.HasPrefix(at+"/", p.Pointer+"/") && strings.HasPrefix(norm(b[at]), `"`) && strings.Contains(norm(b[at])[1:], p.Text) {
+				found = append(found, at)
+			}
+		}
+		return found
+	}
 	for _, p := range w.Contains {
-		report[!holds(p.Pointer, p.Text)]("value" + p.Pointer)
+		report[len(strs(p)) == 0]("value" + p.Pointer)
 	}
 	for _, p := range w.Lacks {
-		for at := range b {
-			report[strings.HasPrefix(at+"/", p.Pointer+"/") && holds(at, p.Text)]("value" + at)
+		for _, at := range strs(p) {
+			report[true]("value" + at)
 		}
 	}
 	for i, alt := range w.AnyOf {

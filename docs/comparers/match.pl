@@ -70,7 +70,7 @@ sub match {    # $w and $g are where in %$t the want and the output stand
                 $report->("/value$p", $asked && $norm->("$x$p") ne $norm->("$y$p") && $reached->($x, $p));
             }
         }
-        my $holds = sub { my ($p, $c) = @_; $norm->($p) =~ /^"/ && index($text->($p), $text->("$c/text")) >= 0 };
+        my $having = sub { my ($c, $p) = ($_[0], $y . $at->($_[0])); grep { $norm->("$p$_") =~ /^"/ && index($text->("$p$_"), $text->("$c/text")) >= 0 } $below->($p) };
         my $whole = sub { my ($p) = @_; join "\n", sort map { "$_ " . $norm->("$p$_") } $below->($p) };
         my $empty = sub { $norm->($_[0]) =~ /^(?:|null|")\z/ || $norm->($_[0]) =~ /^[{\[]\z/ && $t->{$_[0]}[1] =~ /^.\s*.\z/s };
         $report->("/value" . $at->($_), !$t->{$y . $at->($_)} || $t->{$y . $at->($_)}[1] ne $text->("$_/text")) for @$bytes;
@@ -80,8 +80,8 @@ sub match {    # $w and $g are where in %$t the want and the output stand
             my ($first, @all) = map { $text->($_) } ($each->($group))[0], $each->($group);
             $report->("/value$_", !$t->{"$y$_"} || $t->{"$y$first"} && $whole->("$y$_") ne $whole->("$y$first")) for @all;
         }
-        $report->("/value" . $at->($_), !$holds->($y . $at->($_), $_)) for @$contains;
-        for my $c (@$lacks) { my $p = $at->($c); $report->("/value$p$_", $holds->("$y$p$_", $c)) for $below->("$y$p") }
+        $report->("/value" . $at->($_), !$having->($_)) for @$contains;
+        for my $c (@$lacks) { $report->("/value" . $at->($c) . $_, 1) for $having->($c) }
     }
     my ($closest) = sort { @$a <=> @$b } map { [match($t, $_, $g, $optional, $ignore)] } $each->("$w/any_of");
     return (@bad, @{$closest // []});

@@ -72,8 +72,9 @@ def match(tree, w, g, optional=(), ignore=()):
         found += [(p[len(g):], not filled(p)) for p in listed(w + "/present")]
         for group in map(listed, each(w + "/same")):
             found += [(p[len(g):], p not in tree or (group[0] in tree and below(p) != below(group[0]))) for p in group]
-        found += [(p[len(g):], norm(p)[:1] != '"' or t not in text(p)) for p, t in places("/contains")]
-        found += [((p + q)[len(g):], n[0] == '"' and t in n[1:]) for p, t in places("/lacks") for q, n in below(p).items()]
+        having = lambda p, t: [p + q for q, n in below(p).items() if n[0] == '"' and t in n[1:]]
+        found += [(p[len(g):], not having(p, t)) for p, t in places("/contains")]
+        found += [(q[len(g):], True) for p, t in places("/lacks") for q in having(p, t)]
     alternatives = [match(tree, c, g, optional, ignore) for c in each(w + "/any_of")]
     return [p for p, differs in found if differs] + min(alternatives, key=len, default=[])
 
