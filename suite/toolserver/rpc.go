@@ -1,6 +1,7 @@
 package toolserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,21 +73,30 @@ func (s *Server) toolsRPC(ctx context.Context, message []byte) (reply json.RawMe
 	return f.Str("jsonrpc", "2.0").Set("id", id).Set("result", result).Raw(), true
 }
 
-// modern adds what protocol version 2026-07-28 demands of a result, at its end.
+// modern adds what protocol version 2026-07-28 demands of a result, at its end. A
+// result is an object.
 func modern(result json.RawMessage, method string) json.RawMessage {
-	add := []struct{ key, raw string }{{"resultType", `"complete"`}}
-	if method == string(mcp.MethodToolsList) {
-		add = append(add, struct{ key, raw string }{"ttlMs", "0"}, struct{ key, raw string }{"cacheScope", `"private"`})
+	keys := map[string]bool{}
+	for _, m := range jsonx.Of(result).Members() {
+		keys[m.Key] = true
+	}
+	body, _ := bytes.CutSuffix(bytes.TrimRight(result, " \t\r\n"), []byte("}"))
+	out := append(json.RawMessage(nil), body...)
+	add := [][2]string{{"resultType", `"complete"`}, {"ttlMs", "0"}, {"cacheScope", `"private"`}}
+	if method != string(mcp.MethodToolsList) {
+		add = add[:1]
 	}
 	for _, m := range add {
-		if jsonx.Of(result).Get(m.key).Exists() {
+		if keys[m[0]] {
 			continue
 		}
-		if out, err := jsonx.Set(result, "/"+m.key, []byte(m.raw)); err == nil {
-			result = out
+		if len(keys) > 0 {
+			out = append(out, ',')
 		}
+		keys[m[0]] = true
+		out = append(out, `"`+m[0]+`":`+m[1]...)
 	}
-	return result
+	return append(out, '}')
 }
 
 func rpcError(id json.RawMessage, err error) json.RawMessage {
