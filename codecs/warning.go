@@ -43,7 +43,7 @@ const (
 	WarnToolDuplicate    = "tool.duplicate"             // a tool name is offered twice; the first wins
 	WarnToolSkipped      = "tool.skipped"               // an entry of a tool list that is no tool
 	WarnToolRenamed      = "tool.renamed"               // the wire refuses the name of a tool; it goes out under another
-	WarnResultOrphan     = "results.orphan"             // a result of the history answers no call and was left out
+	WarnResultOrphan     = "results.orphan"             // a result of the history answers no call; it stays out of what is sent
 	WarnSchemaReduced    = "tool.schema_reduced"        // a schema lost keywords that the engine's schema field does not know
 	WarnServerToolSame   = "server_tool.replaced"       // a default gives way to the request's own tool of the same kind
 	WarnLossy            = "render.lossy"               // the dialect cannot carry this

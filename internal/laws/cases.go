@@ -380,7 +380,7 @@ func (s Subject) requestBack(t *testing.T, body []byte, p codecs.Profile, reorde
 		}
 	}
 	out, warnings, err := s.Codec.Request(req, p)
-	if unpaired(err) && warned(said, codecs.WarnRequestForm) {
+	if unpaired(err) && warned(said, codecs.WarnResultOrphan) {
 		return // a result that answers no call, of which ParseRequest warns
 	}
 	if err != nil {

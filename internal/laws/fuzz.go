@@ -104,7 +104,7 @@ func FuzzParseRequest(f *testing.F, s Subject) {
 			req.ServerTools, req.Extra = nil, nil
 			out, _, err = s.Codec.Request(req, codecs.Profile{})
 		}
-		if unpaired(err) && warned(said, codecs.WarnRequestForm) {
+		if unpaired(err) && warned(said, codecs.WarnResultOrphan) {
 			return
 		}
 		if err != nil {

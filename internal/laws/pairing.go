@@ -124,7 +124,7 @@ func (s Subject) pairedRequest(t *testing.T, name string, turn []codecs.Part, te
 			continue
 		}
 		req, warnings, err := s.Codec.ParseRequest(codecs.Post(s.Path, body), codecs.Profile{})
-		if err != nil || warned(warnings, codecs.WarnRequestForm) {
+		if err != nil || warned(warnings, codecs.WarnRequestForm) || warned(warnings, codecs.WarnResultOrphan) {
 			t.Errorf("%s, %s: read back: %v, %v", name, way, err, warnings)
 			continue
 		}

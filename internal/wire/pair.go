@@ -357,7 +357,7 @@ func Pair(messages []codecs.Message, at []string, ids bool) []codecs.Warning {
 			r := messages[place.Message].Parts[place.Part].Result
 			call := round.Answers[i]
 			if call < 0 {
-				warnings = append(warnings, codecs.Warnf(codecs.WarnRequestForm, where[place], "%v", round.Errs[i]))
+				warnings = append(warnings, codecs.Warnf(codecs.WarnResultOrphan, where[place], "%v", round.Errs[i]))
 				continue
 			}
 			at := round.Calls[call]

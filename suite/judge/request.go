@@ -14,6 +14,7 @@ import (
 func requestChecks() []check {
 	return []check{
 		{"request.reads", atRequest, requestReads},
+		{"request.form", atRequest, requestForm},
 		{"request.parameters", atRequest, requestParameters},
 		{"request.as_recorded", atRequest, requestAsRecorded},
 		{"request.as_recorded", atEnd, requestsAsRecorded},
@@ -26,6 +27,21 @@ func requestReads(c *scene) {
 		return
 	}
 	c.pass()
+}
+
+// requestForm passes on what the reading says that the provider refuses. Looking
+// at the bytes, it belongs to the codec; a stricter reader adds to it.
+func requestForm(c *scene) {
+	ok := c.x.RequestErr == nil
+	for _, w := range c.x.Forgiven {
+		if w.Code == codecs.WarnRequestForm {
+			c.fail("a form that the provider takes", w.Pointer+": "+w.Text)
+			ok = false
+		}
+	}
+	if ok {
+		c.pass()
+	}
 }
 
 // requestParameters compares what the request asks for besides its content. A

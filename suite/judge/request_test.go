@@ -38,8 +38,14 @@ func requestRows(t *testing.T) []row {
 	other.body = `{"seed":1}`
 	ended := newChat(t, "openai")
 	ended.body, ended.seen.End = "{}", &End{Text: "Ebb."}
+	odd := newChat(t, "openai").done()
+	odd.Exchanges[0].Forgiven = []codecs.Warning{{Code: codecs.WarnRequestForm, Pointer: "/messages/1", Text: "the result has no id"}}
+	told := newChat(t, "openai").done()
+	told.Exchanges[0].Forgiven = []codecs.Warning{{Code: codecs.WarnUnknownKey}}
 	const id = "request.parameters"
 	return []row{
+		{rule: "request.form", name: "as it has to be", seen: told, verdict: results.Pass},
+		{rule: "request.form", name: "read all the same", seen: odd, verdict: results.Fail},
 		{rule: "request.reads", name: "read", seen: plain, verdict: results.Pass},
 		{rule: "request.reads", name: "not read", seen: unread, verdict: results.Fail},
 		{rule: id, name: "nothing known", seen: stream},

@@ -69,8 +69,9 @@ func TestJudge(t *testing.T) {
 }
 
 // TestSharedRecordingsJudged: over public recordings, no request that its provider
-// took is found at fault, but for those whose client is: they change the arguments
-// of a call that they echo.
+// took is found at fault, but for those whose client is: some change the arguments
+// of a call that they echo, two leave out the id of a result, which one provider
+// takes.
 func TestSharedRecordingsJudged(t *testing.T) {
 	const dir = "../../../shared/recordings"
 	if _, err := os.Stat(dir); err != nil {
@@ -85,11 +86,11 @@ func TestSharedRecordingsJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range r.Findings {
-		if f.Accepted && f.Level == results.Must && f.ID != "echo.arguments_verbatim" {
+		if f.Accepted && f.Level == results.Must && f.ID != "echo.arguments_verbatim" && f.ID != "request.form" {
 			t.Errorf("%s #%d: %s: %s %s", f.File, f.Exchange, f.ID, f.Message, f.Evidence)
 		}
 	}
-	if len(r.Failed) > 0 || r.Exchanges < 4000 || r.Must() > 5 {
+	if len(r.Failed) > 0 || r.Exchanges < 4000 || r.Must() > 7 {
 		t.Errorf("%d exchanges, %d findings, failed %v", r.Exchanges, r.Must(), r.Failed)
 	}
 }
