@@ -79,7 +79,9 @@ func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []cod
 		return codecs.Request{}, nil, own(err)
 	}
 	// What it says of results is said anew below, when the calls are known.
-	warnings = slices.DeleteFunc(warnings, func(w codecs.Warning) bool { return w.Code == codecs.WarnRequestForm || w.Code == codecs.WarnResultOrphan })
+	warnings = slices.DeleteFunc(warnings, func(w codecs.Warning) bool {
+		return w.Code == codecs.WarnRequestForm || w.Code == codecs.WarnResultOrphan
+	})
 	d := decoder{p: p, warnings: warnings, tools: req.Tools}
 	var results []string
 	for i, m := range req.Messages {
