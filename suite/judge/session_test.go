@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
@@ -174,6 +177,37 @@ func TestLiveFaults(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s is not found in %s", f.rule, body)
+		}
+	}
+}
+
+// TestWatchedSession: calls that are told one by one, as a server sees them, come
+// to what the whole conversation comes to.
+func TestWatchedSession(t *testing.T) {
+	c := codec(t, "openai")
+	requests, replies := live(t, c, false)
+	for _, ran := range []Executed{
+		{Server: "s", Name: "tide", Arguments: codecs.Raw(oban), Result: codecs.ToolResult{Content: []codecs.Raw{block("3 m")}}},
+		{Server: "s", Name: "tide", Arguments: codecs.Raw(oban), Result: codecs.ToolResult{Content: []codecs.Raw{block("4 m")}}},
+	} {
+		s := Session{Codec: c, Watched: true}
+		whole := Observed{Watched: true, Executed: []Executed{ran}, End: &End{Text: "Flood."}}
+		for i := range requests {
+			s.Request(requests[i])
+			s.Reply(replies[i])
+			if i == 0 {
+				s.Executed(ran)
+			}
+			whole.Exchanges = append(whole.Exchanges, Read(c, codecs.Profile{}, requests[i], &replies[i]))
+		}
+		s.End(*whole.End)
+		want := Judge(whole, nil)
+		if d := cmp.Diff(want, s.Findings()); d != "" {
+			t.Error(d)
+		}
+		at := slices.IndexFunc(want, func(k results.Check) bool { return k.ID == "results.content" })
+		if kept := strings.Contains(string(ran.Result.Content[0]), "3 m"); at < 0 || (want[at].Verdict == results.Pass) != kept {
+			t.Errorf("results.content: %+v", want)
 		}
 	}
 }
