@@ -72,7 +72,9 @@ func run(file, dir string) error {
 			if err == nil {
 				err = write(runner, dir, tape, e)
 			}
-			faults = append(faults, err)
+			if err != nil {
+				faults = append(faults, fmt.Errorf("%s: %w", e.Tape, err))
+			}
 		}
 		return errors.Join(faults...)
 	}
@@ -162,13 +164,15 @@ func (s spec) tape(catalog *engines.Catalog) (e cassettes.Entry, t cassettes.Tap
 }
 
 // write writes the requests of a tape as the reference sends them. A run that is
-// not judged a pass is an error: the tape would not prove anything.
+// not judged a pass is an error: the tape would not prove anything. One to which
+// the scenario does not apply, such as a call that the engine swallowed, is
+// evidence of that.
 func write(runner suite.Runner, dir string, tape cassettes.Tape, e cassettes.Entry) error {
 	tape, cell, err := runner.Respell(context.Background(), tape, e)
 	if err != nil {
 		return err
 	}
-	if cell.Verdict != results.Pass && cell.Verdict != results.Degraded {
+	if !slices.Contains([]results.Verdict{results.Pass, results.Degraded, results.NA}, cell.Verdict) {
 		return fmt.Errorf("%s: %s", cell.Verdict, cell.Reason)
 	}
 	var b bytes.Buffer

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -227,6 +228,30 @@ func TestTapesAreReplayed(t *testing.T) {
 		}
 		if cell.Exchanges != len(tape.Exchanges) {
 			t.Errorf("%s: %d requests were sent, the tape holds %d", e.Tape, cell.Exchanges, len(tape.Exchanges))
+		}
+	}
+}
+
+// TestTapesAreAsWritten writes every tape anew, as "make tapes" does: nothing
+// fails, and nothing changes.
+func TestTapesAreAsWritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(tapesDir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := run("", dir); err != nil {
+		t.Fatal(err)
+	}
+	ix, _ := loadTapes(t)
+	for _, e := range ix.Tapes {
+		name := filepath.FromSlash("tapes/" + e.Tape + ".yaml")
+		was, err := os.ReadFile(filepath.Join(tapesDir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !bytes.Equal(was, is) {
+			t.Errorf("%s is not as it would be written (%v): make tapes", name, err)
 		}
 	}
 }
