@@ -208,7 +208,7 @@ func (c *conversation) media(p codecs.Part, at string) codecs.Raw {
 		off = c.profile.PromptPDF == codecs.MediaPlaceholder && jsonx.Of(source).Get("type").Str() != "text"
 	}
 	if source == nil || off {
-		line := placeholder(m)
+		line := wire.MediaLine(m)
 		c.Warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", line)
 		return textBlock(line, nil)
 	}
@@ -218,17 +218,4 @@ func (c *conversation) media(p codecs.Part, at string) codecs.Raw {
 		f.Str("title", m.Name)
 	}
 	return f.Merge(extra).Raw()
-}
-
-// placeholder is the line that stands for media of a prompt.
-func placeholder(m codecs.Media) string {
-	it := wire.Item{Kind: wire.ItemBlob, Type: "resource", MIME: m.MIME, URI: m.URI, Data: m.Data}
-	major, _, _ := strings.Cut(m.MIME, "/")
-	switch {
-	case m.Data == "" && m.Name != "":
-		it.Type, it.MIME = "resource_link", m.Name
-	case major == "image", major == "audio":
-		it.Type = major
-	}
-	return it.Placeholder()
 }

@@ -173,7 +173,7 @@ func (e *encoder) addSystem(m wire.Message) {
 		case codecs.Text:
 			texts = append(texts, p.Text)
 		case codecs.MediaKind:
-			line := mediaItem(p.Media).Placeholder()
+			line := wire.MediaLine(*p.Media)
 			e.Warn(codecs.WarnMediaPlaceholder, m.Part(j), "%s: systemInstruction takes only text", line)
 			texts = append(texts, line)
 		default:

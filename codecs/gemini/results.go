@@ -9,15 +9,6 @@ import (
 	"github.com/toolconform/conform/internal/wire"
 )
 
-// mediaItem is a prompt's media as an item, for its placeholder.
-func mediaItem(m *codecs.Media) wire.Item {
-	typ := mediaType(m.MIME)
-	if typ != "image" && typ != "audio" && typ != "video" {
-		typ = "resource"
-	}
-	return wire.Item{Kind: wire.ItemBlob, Type: typ, MIME: m.MIME, URI: m.URI, Data: m.Data}
-}
-
 // media encodes a prompt's media as inlineData or fileData, or as a placeholder
 // where the model or the provider does not take it.
 func (e *encoder) media(p codecs.Part, pointer string) codecs.Raw {
@@ -33,7 +24,7 @@ func (e *encoder) media(p codecs.Part, pointer string) codecs.Raw {
 	var out jsonx.Fields
 	switch {
 	case !native:
-		line := mediaItem(m).Placeholder()
+		line := wire.MediaLine(*m)
 		e.Warn(codecs.WarnMediaPlaceholder, pointer, "%s", line)
 		out.Str("text", line)
 	case m.Data != "":

@@ -58,7 +58,7 @@ func (e *encoder) prompt(role string, parts []codecs.Part, at string) codecs.Raw
 				imgs = append(imgs, jsonx.Quote(data))
 				continue
 			}
-			line := mediaLine(*part.Media)
+			line := wire.MediaLine(*part.Media)
 			lines = append(lines, line)
 			e.Warn(codecs.WarnMediaPlaceholder, at, "%s", line)
 		default:
@@ -118,7 +118,7 @@ func assistantMessage(parts []codecs.Part, to purpose, p codecs.Profile) (codecs
 				imgs = append(imgs, jsonx.Quote(data))
 				continue
 			}
-			line := mediaLine(*part.Media)
+			line := wire.MediaLine(*part.Media)
 			text.WriteString(line)
 			warn(codecs.WarnMediaPlaceholder, "%s", line)
 		case codecs.CallKind:

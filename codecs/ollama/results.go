@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -113,30 +112,4 @@ func imageData(m codecs.Media) (string, bool) {
 		mime = strings.TrimSuffix(imageMIME(data), anyImage)
 	}
 	return data, data != "" && (wire.ImageMIME(mime) || mime == anyImage)
-}
-
-// mediaLine is the line of text that stands for media the wire cannot carry.
-func mediaLine(m codecs.Media) string {
-	kind, _, _ := strings.Cut(m.MIME, "/")
-	switch {
-	case kind == "image" || kind == "audio":
-	case m.Data == "" && m.URI != "":
-		kind = "resource_link"
-	default:
-		kind = "resource"
-	}
-	parts := []string{"[" + kind + "]"}
-	if m.Name != "" {
-		parts = append(parts, m.Name)
-	}
-	if m.MIME != "" {
-		parts = append(parts, m.MIME)
-	}
-	if m.URI != "" && !strings.HasPrefix(m.URI, "data:") {
-		parts = append(parts, "<"+m.URI+">")
-	}
-	if m.Data != "" {
-		parts = append(parts, fmt.Sprintf("(%d bytes)", wire.DecodedSize(m.Data)))
-	}
-	return strings.Join(parts, " ")
 }

@@ -184,7 +184,7 @@ func (a *assistantFields) media(i int, p codecs.Part) {
 		}
 		a.audio = f.Str("transcript", p.Text).Raw()
 	default:
-		line := mediaLine(m)
+		line := wire.MediaLine(*m)
 		a.texts = append(a.texts, textPart(line))
 		a.warn(codecs.WarnMediaPlaceholder, i, "%s", line)
 	}
@@ -359,7 +359,7 @@ func (w *writer) content(m wire.Message, role string) (codecs.Raw, error) {
 				list = append(list, raw)
 				continue
 			}
-			line := mediaLine(part.Media)
+			line := wire.MediaLine(*part.Media)
 			w.Warn(codecs.WarnMediaPlaceholder, ptr, "%s", line)
 			list = append(list, textPart(line))
 		case codecs.Opaque:

@@ -173,42 +173,6 @@ func promptMedia(part codecs.Part, p codecs.Profile) (raw codecs.Raw, ok bool) {
 	return nil, false
 }
 
-// mediaLine is the line of text that stands for media of a prompt.
-func mediaLine(m *codecs.Media) string {
-	kind, _, _ := strings.Cut(m.MIME, "/")
-	switch {
-	case kind == "image" || kind == "audio":
-	case m.Data == "":
-		kind = "resource_link"
-	default:
-		kind = "resource"
-	}
-	var b jsonx.Fields
-	if kind == "image" || kind == "audio" {
-		b.Str("type", kind).Str("mimeType", m.MIME)
-		if m.Data != "" {
-			b.Str("data", m.Data)
-		}
-		if m.URI == "" {
-			return wire.ReadItems([]codecs.Raw{b.Raw()})[0].Placeholder()
-		}
-		kind = "resource"
-	}
-	var f jsonx.Fields
-	f.Str("type", kind)
-	if kind == "resource_link" {
-		f.Str("name", m.Name).Str("uri", m.URI)
-		return wire.ReadItems([]codecs.Raw{f.Raw()})[0].Placeholder()
-	}
-	var res jsonx.Fields
-	res.Str("uri", m.URI).Str("mimeType", m.MIME)
-	if m.Data != "" {
-		res.Str("blob", m.Data)
-	}
-	f.Set("resource", res.Raw())
-	return wire.ReadItems([]codecs.Raw{f.Raw()})[0].Placeholder()
-}
-
 // result encodes one tool message.
 func (w *writer) result(r codecs.ToolResult, ptr string) {
 	content, follow, warnings := resultContent(r, w.profile, ptr)

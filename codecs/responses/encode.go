@@ -182,7 +182,7 @@ func (w *writer) requestPart(role string, part codecs.Part, before []codecs.Part
 	case codecs.MediaKind:
 		block, ok := promptPart(*part.Media, w.profile)
 		if !ok {
-			note := mediaNote(*part.Media)
+			note := wire.MediaLine(*part.Media)
 			w.warn(codecs.WarnMediaPlaceholder, "%s", note)
 			block = inputText(note)
 		} else if part.Extra != nil {
@@ -248,9 +248,9 @@ func (w *writer) modelMedia(m codecs.Media, before []codecs.Part) {
 		f.Str("id", w.makeID("ig_")).Str("type", typeImageGen).Str("status", "completed")
 		w.items = append(w.items, f.Str("output_format", format).Str("result", m.Data).Raw())
 	case w.reply:
-		w.warn(codecs.WarnLossy, "%s has no form in this dialect and is left out", mediaNote(m))
+		w.warn(codecs.WarnLossy, "%s has no form in this dialect and is left out", wire.MediaLine(m))
 	default:
-		note := mediaNote(m)
+		note := wire.MediaLine(m)
 		w.warn(codecs.WarnMediaPlaceholder, "%s", note)
 		w.open.role = "assistant"
 		w.open.add("", codecs.Part{Text: note}, "output_text", false)

@@ -129,15 +129,6 @@ func promptPart(m codecs.Media, p codecs.Profile) (part codecs.Raw, ok bool) {
 	return nil, false
 }
 
-// mediaNote is the line that stands for prompt media.
-func mediaNote(m codecs.Media) string {
-	kind, _, _ := strings.Cut(m.MIME, "/")
-	if kind != "image" && kind != "audio" && kind != "video" {
-		kind = "file"
-	}
-	return wire.Item{Kind: wire.ItemBlob, Type: kind, MIME: m.MIME, URI: m.URI, Data: m.Data}.Placeholder()
-}
-
 // result writes a function_call_output.
 func (w *writer) result(r codecs.ToolResult) {
 	res := encodeResult(r, w.profile, "result of "+r.ID)

@@ -175,6 +175,19 @@ func placeholder(typ, mime, uri, data string) string {
 	return strings.Join(parts, " ")
 }
 
+// MediaLine is the line of text that stands for media of a prompt or a reply where
+// they have no native form, as Placeholder is for those of a result.
+func MediaLine(m codecs.Media) string {
+	kind, _, _ := strings.Cut(m.MIME, "/")
+	switch {
+	case m.Data == "" && m.Name != "":
+		return placeholder("resource_link", m.Name, m.URI, "")
+	case kind != "image" && kind != "audio": // the kinds that MCP has blocks for
+		kind = "resource"
+	}
+	return placeholder(kind, m.MIME, m.URI, m.Data)
+}
+
 // DecodedSize returns how many bytes base64 text stands for, without decoding
 // it: white space does not count, three bytes for four characters, less the
 // padding.
