@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -14,22 +15,16 @@ import (
 // takes only outside a result collect in after.
 type resultWriter struct {
 	wire.Notes
-	images, pdf string // native, placeholder or follow_up
-	documents   bool   // document and search_result blocks inside a result
-	after       []codecs.Raw
+	p         codecs.Profile
+	documents bool // document and search_result blocks inside a result
+	after     []codecs.Raw
 }
 
 func newResultWriter(p codecs.Profile) *resultWriter {
-	w := &resultWriter{images: p.ResultImages, pdf: p.ResultPDF, documents: p.ResultDocuments != codecs.MediaPlaceholder}
-	if w.images == "" {
-		w.images = codecs.MediaNative
-	}
+	w := &resultWriter{p: p, documents: p.ResultDocuments != codecs.MediaPlaceholder}
 	// A PDF travels as a document block, whatever the engine does with images.
-	if w.pdf == "" {
-		w.pdf = codecs.MediaNative
-		if !w.documents {
-			w.pdf = codecs.MediaPlaceholder
-		}
+	if w.p.ResultPDF == "" && !w.documents {
+		w.p.ResultPDF = codecs.MediaPlaceholder
 	}
 	return w
 }
@@ -87,26 +82,18 @@ func (w *resultWriter) item(it wire.Item, r codecs.ToolResult, at string) codecs
 }
 
 func (w *resultWriter) blob(it wire.Item, r codecs.ToolResult, at string) codecs.Raw {
-	mode, block := codecs.MediaPlaceholder, codecs.Raw(nil)
-	switch {
-	case it.Data == "":
-	case wire.ImageMIME(it.MIME):
-		mode, block = w.images, sourceBlock(typeImage, base64Source(it.MIME, it.Data))
-	case it.MIME == wire.PDFMIME:
-		mode, block = w.pdf, sourceBlock(typeDocument, base64Source(it.MIME, it.Data))
+	block := sourceBlock(typeImage, base64Source(it.MIME, it.Data))
+	if it.MIME == wire.PDFMIME {
+		block = sourceBlock(typeDocument, base64Source(it.MIME, it.Data))
 	}
+	mode := wire.Place(it, w.p, codecs.MediaNative)
+	w.Placed(it, mode, at)
 	switch mode {
 	case codecs.MediaNative:
 		return block
 	case codecs.MediaFollowUp:
-		w.Warn(codecs.WarnMediaFollowUp, at, "%s goes out after the results", it.Placeholder())
-		name := r.Name
-		if name == "" {
-			name = fmt.Sprintf("call %d", r.Pos)
-		}
+		name := cmp.Or(r.Name, "a call")
 		w.after = append(w.after, textBlock("From the result of "+name+": "+it.Placeholder(), nil), block)
-	default:
-		w.Warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", it.Placeholder())
 	}
 	return textBlock(it.Placeholder(), nil)
 }
@@ -120,7 +107,7 @@ func (w *resultWriter) native(it wire.Item, at string) codecs.Raw {
 	case it.Type == typeImage:
 		keep = true
 	case it.Type == typeDocument && it.MIME == wire.PDFMIME:
-		keep = w.pdf == codecs.MediaNative
+		keep = cmp.Or(w.p.ResultPDF, codecs.MediaNative) == codecs.MediaNative
 	}
 	if keep {
 		return it.Raw

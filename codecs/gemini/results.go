@@ -84,21 +84,10 @@ func mediaMode(it wire.Item, p codecs.Profile) string {
 	if it.Kind != wire.ItemBlob {
 		return ""
 	}
-	mode := ""
-	switch {
-	case it.Data == "":
-		return codecs.MediaPlaceholder
-	case slices.Contains(resultImages, it.MIME):
-		mode = p.ResultImages
-	case it.MIME == wire.PDFMIME:
-		mode = p.ResultPDF
-	default:
+	if it.MIME != wire.PDFMIME && !slices.Contains(resultImages, it.MIME) {
 		return codecs.MediaPlaceholder
 	}
-	if mode == "" {
-		return codecs.MediaNative
-	}
-	return mode
+	return wire.Place(it, p, codecs.MediaNative)
 }
 
 // encodeResult builds one functionResponse part. followUp holds the parts of

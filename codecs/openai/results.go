@@ -100,9 +100,11 @@ func resultContent(r codecs.ToolResult, p codecs.Profile, pointer string) (conte
 	lines := make([]string, len(items))
 	parts := make([]codecs.Raw, len(items))
 	native := false
+	var notes wire.Notes
 	for i, it := range items {
 		lines[i] = it.Placeholder()
 		part, mode := attachment(it, p)
+		notes.Placed(it, mode, pointer)
 		switch {
 		case part != nil && mode == codecs.MediaNative:
 			native, parts[i] = true, part
@@ -110,16 +112,13 @@ func resultContent(r codecs.ToolResult, p codecs.Profile, pointer string) (conte
 		case part != nil && mode == codecs.MediaFollowUp:
 			lines[i] += ", in the user message after the tool results"
 			follow = append(follow, part)
-			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaFollowUp, pointer, "%s goes out in a user message after the results", it.Placeholder()))
-		case it.Kind == wire.ItemBlob:
-			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder()))
 		}
 		parts[i] = textPart(lines[i])
 	}
 	if native {
-		return jsonx.List(parts...), follow, warnings
+		return jsonx.List(parts...), follow, notes.Warnings
 	}
-	return jsonx.Quote(strings.Join(lines, "\n")), follow, warnings
+	return jsonx.Quote(strings.Join(lines, "\n")), follow, notes.Warnings
 }
 
 // followUps collects the media of results that go out in one user message

@@ -205,7 +205,7 @@ func (e *echo) finish() ([]codecs.Raw, []codecs.Warning, error) {
 		}
 		out = append(out, n.raw)
 		res := encodeResult(r, e.profile, at)
-		e.Warnings = append(e.Warnings, res.warnings...)
+		e.Warnings = append(e.Warnings, res.Warnings...)
 		later = append(later, res.later...)
 		outputs = append(outputs, outputItem(id, res.output))
 	}

@@ -23,14 +23,14 @@ func laterMessage(parts []codecs.Raw) codecs.Raw {
 
 // result is what one tool result becomes on the wire.
 type result struct {
-	output   codecs.Raw       // string, or list of content parts
-	later    []codecs.Raw     // parts for a user message after all results (follow_up)
-	warnings []codecs.Warning // media that do not travel inside the result
+	wire.Notes              // media that do not travel inside the result
+	output     codecs.Raw   // string, or list of content parts
+	later      []codecs.Raw // parts for a user message after all results (follow_up)
 }
 
 // encodeResult maps a tool result: a string while everything is text, else one
 // content part an item, in order. Source: spec 1.4, rows RN01 to RN11.
-func encodeResult(r codecs.ToolResult, p codecs.Profile, who string) result {
+func encodeResult(r codecs.ToolResult, p codecs.Profile, at string) result {
 	if len(r.Content) == 0 {
 		return result{output: jsonx.Quote(wire.StructuredText(r))}
 	}
@@ -40,17 +40,13 @@ func encodeResult(r codecs.ToolResult, p codecs.Profile, who string) result {
 	native := false
 	for i, it := range items {
 		part, mode := nativePart(it, p)
+		out.Placed(it, mode, at)
 		switch mode {
 		case codecs.MediaNative:
 			parts[i], native = part, true
 			continue
 		case codecs.MediaFollowUp:
 			out.later = append(out.later, part)
-			out.warnings = append(out.warnings, codecs.Warnf(codecs.WarnMediaFollowUp, "", "%s: %s goes into a user message after the results", who, it.Placeholder()))
-		default:
-			if it.Kind == wire.ItemBlob {
-				out.warnings = append(out.warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, "", "%s: %s", who, it.Placeholder()))
-			}
 		}
 		parts[i] = inputText(it.String())
 	}
@@ -65,21 +61,15 @@ func encodeResult(r codecs.ToolResult, p codecs.Profile, who string) result {
 // nativePart is the content part of an image or PDF, and where the profile
 // wants it. Everything else is a placeholder.
 func nativePart(it wire.Item, p codecs.Profile) (part codecs.Raw, mode string) {
-	if it.Kind != wire.ItemBlob || it.Data == "" {
-		return nil, codecs.MediaPlaceholder
-	}
+	mode = wire.Place(it, p, codecs.MediaNative)
 	switch {
+	case it.Kind != wire.ItemBlob || mode == codecs.MediaPlaceholder:
 	case wire.ImageMIME(it.MIME) && it.Type != "audio":
-		part, mode = inputImage(wire.DataURI(it.MIME, it.Data)), p.ResultImages
+		return inputImage(wire.DataURI(it.MIME, it.Data)), mode
 	case it.MIME == wire.PDFMIME && it.Type == "resource":
-		part, mode = inputFile(wire.PDFName(it.URI), it.Data), p.ResultPDF
-	default:
-		return nil, codecs.MediaPlaceholder
+		return inputFile(wire.PDFName(it.URI), it.Data), mode
 	}
-	if mode == "" {
-		mode = codecs.MediaNative
-	}
-	return part, mode
+	return nil, codecs.MediaPlaceholder
 }
 
 func inputText(s string) codecs.Raw {
@@ -131,8 +121,8 @@ func promptPart(m codecs.Media, p codecs.Profile) (part codecs.Raw, ok bool) {
 
 // result writes a function_call_output.
 func (w *writer) result(r codecs.ToolResult) {
-	res := encodeResult(r, w.profile, "result of "+r.ID)
-	w.warnings = append(w.warnings, res.warnings...)
+	res := encodeResult(r, w.profile, "")
+	w.warnings = append(w.warnings, res.Warnings...)
 	w.later = append(w.later, res.later...)
 	w.items = append(w.items, outputItem(jsonx.Quote(r.ID), res.output))
 }

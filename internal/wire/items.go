@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -173,6 +174,30 @@ func placeholder(typ, mime, uri, data string) string {
 		parts = append(parts, fmt.Sprintf("(%d bytes)", DecodedSize(data)))
 	}
 	return strings.Join(parts, " ")
+}
+
+// Place tells how an image or a PDF of a tool result travels: as the profile says,
+// or else in the dialect's own way. Whatever else is payload, and what has no data,
+// is a line of text.
+func Place(it Item, p codecs.Profile, own string) (mode string) {
+	switch {
+	case it.Data != "" && ImageMIME(it.MIME):
+		return cmp.Or(p.ResultImages, own)
+	case it.Data != "" && it.MIME == PDFMIME:
+		return cmp.Or(p.ResultPDF, own)
+	}
+	return codecs.MediaPlaceholder
+}
+
+// Placed warns of media that do not travel inside the result. at is the place of
+// the result.
+func (n *Notes) Placed(it Item, mode, at string) {
+	switch {
+	case mode == codecs.MediaFollowUp:
+		n.Warn(codecs.WarnMediaFollowUp, at, "%s goes out in a user message after the results", it.Placeholder())
+	case mode != codecs.MediaNative && it.Kind == ItemBlob:
+		n.Warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", it.Placeholder())
+	}
 }
 
 // MediaLine is the line of text that stands for media of a prompt or a reply where
