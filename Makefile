@@ -40,7 +40,7 @@ interop: ## hold the codecs against the tapes of other projects, read in place
 	cd interop && $(GO) test ./...
 
 tapes: ## write the requests of every tape anew; read the diff before you commit it
-	$(GO) run ./internal/tapegen
+	GOLDIE_UPDATE=1 $(GO) test -count=1 -run TestTapesAreAsWritten ./suite
 
 confirm: ## count the facts of the catalogue in the recordings below RECORDINGS
 	$(GO) run ./internal/confirm $(RECORDINGS)

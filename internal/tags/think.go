@@ -24,38 +24,15 @@ type Segment struct {
 // indentation; before a trailing block everything. Thinking is trimmed.
 // Source: spec 2.7 of the source documents.
 func SplitThink(text, tag string) (segments []Segment, found bool) {
-	open, closing := "<"+tag+">", "</"+tag+">"
-	if !strings.Contains(text, open) && !strings.Contains(text, closing) {
+	for _, s := range (Scanner{Think: tag}).Scan(text) {
+		if s.Kind == Thinking {
+			segments, found = append(segments, Segment{Think: true, Text: s.Body}), true
+		} else {
+			segments = append(segments, Segment{Text: text[s.Start:s.End]})
+		}
+	}
+	if !found {
 		return []Segment{{Text: text}}, false
-	}
-	rest := text
-	if o, c := strings.Index(rest, open), strings.Index(rest, closing); c >= 0 && (o < 0 || c < o) {
-		// Orphan closing tags: the last one before any opening tag ends the thinking.
-		limit := len(rest)
-		if o >= 0 {
-			limit = o
-		}
-		last := strings.LastIndex(rest[:limit], closing)
-		segments = append(segments, Segment{Think: true, Text: strings.ReplaceAll(rest[:last], closing, "\n")})
-		rest = rest[last+len(closing):]
-	}
-	for rest != "" {
-		o := strings.Index(rest, open)
-		if o < 0 {
-			segments = append(segments, Segment{Text: rest})
-			break
-		}
-		if o > 0 {
-			segments = append(segments, Segment{Text: rest[:o]})
-		}
-		rest = rest[o+len(open):]
-		c := strings.Index(rest, closing)
-		if c < 0 {
-			segments = append(segments, Segment{Think: true, Text: rest})
-			break
-		}
-		segments = append(segments, Segment{Think: true, Text: rest[:c]})
-		rest = rest[c+len(closing):]
 	}
 	return trimSegments(segments), true
 }

@@ -1,9 +1,4 @@
-// Command tapegen writes the tapes of cassettes/. Without a flag it writes the
-// requests of every tape anew, as the reference sends them today, and keeps the
-// responses. With -spec it makes tapes: from local recordings (the responses are
-// the recorded ones, and each recorded request must say the same as ours) or
-// from replies that a provider's documentation shows.
-package main
+package suite
 
 import (
 	"bytes"
@@ -16,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"testing"
 
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
@@ -23,12 +19,11 @@ import (
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
-	"github.com/toolconform/conform/suite"
 	"github.com/toolconform/conform/suite/results"
 )
 
-// spec is one tape to make.
-type spec struct {
+// tapeSpec is one tape to make.
+type tapeSpec struct {
 	Engine    string            `json:"engine"`
 	Scenario  string            `json:"scenario"`
 	Model     string            `json:"model"`
@@ -41,17 +36,25 @@ type spec struct {
 	Note      string            `json:"note"`
 }
 
-func main() {
-	file := flag.String("spec", "", "JSON list of tapes to make")
-	dir := flag.String("dir", "cassettes", "folder of index.json and tapes")
-	flag.Parse()
-	if err := run(*file, *dir); err != nil {
-		fmt.Fprintln(os.Stderr, "tapegen:", err)
-		os.Exit(1)
+// tapesSpec names a file of specs for TestMakeTapes.
+var tapesSpec = flag.String("tapes", "", "JSON list of tapes to make")
+
+// TestMakeTapes makes the tapes of -tapes FILE: from local recordings (the
+// responses are the recorded ones, and each recorded request must say the same as
+// ours) or from replies that a provider's documentation shows.
+func TestMakeTapes(t *testing.T) {
+	if *tapesSpec == "" {
+		t.Skip("no -tapes FILE: nothing to make")
+	}
+	if err := writeTapes(*tapesSpec, tapesDir); err != nil {
+		t.Error(err)
 	}
 }
 
-func run(file, dir string) error {
+// writeTapes makes the tapes of a file of specs. Without one it writes the
+// requests of every tape anew, as the reference sends them today, and keeps the
+// responses.
+func writeTapes(file, dir string) error {
 	catalog, err := engines.Load()
 	if err != nil {
 		return err
@@ -60,7 +63,7 @@ func run(file, dir string) error {
 	if err != nil {
 		return err
 	}
-	runner := suite.Runner{Catalog: catalog, Scenarios: scenarios}
+	runner := Runner{Catalog: catalog, Scenarios: scenarios}
 	ix, err := cassettes.LoadIndex(os.DirFS(dir))
 	if err != nil {
 		return err
@@ -70,7 +73,7 @@ func run(file, dir string) error {
 		for _, e := range ix.Tapes {
 			tape, err := cassettes.Read(os.DirFS(dir), e.Tape)
 			if err == nil {
-				err = write(runner, dir, tape, e)
+				err = writeTape(runner, dir, tape, e)
 			}
 			if err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", e.Tape, err))
@@ -82,14 +85,14 @@ func run(file, dir string) error {
 	if err != nil {
 		return err
 	}
-	var specs []spec
+	var specs []tapeSpec
 	if err := json.Unmarshal(data, &specs); err != nil {
 		return err
 	}
 	for _, s := range specs {
 		entry, tape, recorded, err := s.tape(catalog)
 		if err == nil {
-			err = write(runner, dir, tape, entry)
+			err = writeTape(runner, dir, tape, entry)
 		}
 		if err == nil && recorded != nil {
 			err = sameRequests(dir, entry, catalog, recorded)
@@ -115,7 +118,7 @@ func run(file, dir string) error {
 
 // tape makes the entry and the responses. recorded are the requests of a local
 // recording, nil for a documented tape.
-func (s spec) tape(catalog *engines.Catalog) (e cassettes.Entry, t cassettes.Tape, recorded [][]byte, err error) {
+func (s tapeSpec) tape(catalog *engines.Catalog) (e cassettes.Entry, t cassettes.Tape, recorded [][]byte, err error) {
 	e = cassettes.Entry{
 		Tape: s.Engine + "/" + s.Scenario, Engine: s.Engine, Scenario: s.Scenario, Origin: s.Origin, Model: s.Model,
 		MaxTokens: s.MaxTokens, Extra: s.Extra, Expect: s.Expect, Requests: cassettes.RespelledRequest, Note: s.Note,
@@ -163,12 +166,12 @@ func (s spec) tape(catalog *engines.Catalog) (e cassettes.Entry, t cassettes.Tap
 	return e, t, recorded, nil
 }
 
-// write writes the requests of a tape as the reference sends them. A run that is
+// writeTape writes the requests of a tape as the reference sends them. A run that is
 // not judged a pass is an error: the tape would not prove anything. One to which
 // the scenario does not apply, such as a call that the engine swallowed, is
 // evidence of that.
-func write(runner suite.Runner, dir string, tape cassettes.Tape, e cassettes.Entry) error {
-	tape, cell, err := runner.Respell(context.Background(), tape, e)
+func writeTape(runner Runner, dir string, tape cassettes.Tape, e cassettes.Entry) error {
+	tape, cell, err := runner.respell(context.Background(), tape, e)
 	if err != nil {
 		return err
 	}
@@ -203,11 +206,11 @@ func sameRequests(dir string, e cassettes.Entry, catalog *engines.Catalog, recor
 		return err
 	}
 	for i, x := range tape.Exchanges {
-		want, err := suite.NeutralRequest(codec, res.Profile, recorded[i])
+		want, err := neutralRequest(codec, res.Profile, recorded[i])
 		if err != nil {
 			return fmt.Errorf("recorded request %d: %w", i, err)
 		}
-		got, err := suite.NeutralRequest(codec, res.Profile, x.Request.Body)
+		got, err := neutralRequest(codec, res.Profile, x.Request.Body)
 		if err != nil {
 			return fmt.Errorf("request %d: %w", i, err)
 		}

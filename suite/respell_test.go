@@ -15,11 +15,11 @@ import (
 	"github.com/toolconform/conform/suite/results"
 )
 
-// Respell runs the scenario of a tape against its responses and returns the tape
+// respell runs the scenario of a tape against its responses and returns the tape
 // with the requests that the reference sends, and how the run was judged. It is
 // how a tape is written: the responses are somebody's, the requests are ours.
 // Responses that nobody asked for are an error.
-func (r Runner) Respell(ctx context.Context, tape cassettes.Tape, entry cassettes.Entry) (cassettes.Tape, results.Cell, error) {
+func (r Runner) respell(ctx context.Context, tape cassettes.Tape, entry cassettes.Entry) (cassettes.Tape, results.Cell, error) {
 	at := slices.IndexFunc(r.Scenarios, func(s fixtures.Scenario) bool { return s.ID == entry.Scenario })
 	if at < 0 {
 		return tape, results.Cell{}, fmt.Errorf("tape %s: no scenario %q", entry.Tape, entry.Scenario)
@@ -60,9 +60,9 @@ func (r Runner) Respell(ctx context.Context, tape cassettes.Tape, entry cassette
 	return out, cell, nil
 }
 
-// NeutralRequest reads a request body as what it says: messages and parts, with
+// neutralRequest reads a request body as what it says: messages and parts, with
 // the ids of results left out, since some clients send none and pair by name.
-func NeutralRequest(c codecs.Full, p codecs.Profile, body []byte) (codecs.Raw, error) {
+func neutralRequest(c codecs.Full, p codecs.Profile, body []byte) (codecs.Raw, error) {
 	req, _, err := c.ParseRequest(codecs.In{Body: body}, p)
 	if err != nil {
 		return nil, err

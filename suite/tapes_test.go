@@ -1,4 +1,4 @@
-package main
+package suite
 
 import (
 	"bytes"
@@ -16,16 +16,15 @@ import (
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
-	"github.com/toolconform/conform/suite"
 	"github.com/toolconform/conform/suite/results"
 )
 
 // tapesDir is the folder of index.json.
-const tapesDir = "../../cassettes"
+const tapesDir = "../cassettes"
 
 // recordingsDir holds the recordings that the tapes were made from. They are no
 // part of this repository.
-const recordingsDir = "../../../shared/local-recordings"
+const recordingsDir = "../../shared/local-recordings"
 
 // recordingOf names the recording of each scenario.
 var recordingOf = map[string]string{
@@ -193,11 +192,11 @@ func TestTapesAreReplayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tapes, err := suite.LoadTapes(os.DirFS(tapesDir))
+	tapes, err := LoadTapes(os.DirFS(tapesDir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := suite.Runner{Catalog: catalog, Scenarios: scenarios, Tapes: tapes}.Run(t.Context(), suite.Selection{})
+	doc, err := Runner{Catalog: catalog, Scenarios: scenarios, Tapes: tapes}.Run(t.Context(), Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,14 +231,20 @@ func TestTapesAreReplayed(t *testing.T) {
 	}
 }
 
-// TestTapesAreAsWritten writes every tape anew, as "make tapes" does: nothing
-// fails, and nothing changes.
+// TestTapesAreAsWritten writes every tape anew: nothing fails, and nothing changes.
+// With GOLDIE_UPDATE it writes them in their place.
 func TestTapesAreAsWritten(t *testing.T) {
+	if os.Getenv("GOLDIE_UPDATE") != "" {
+		if err := writeTapes("", tapesDir); err != nil {
+			t.Error(err)
+		}
+		return
+	}
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(tapesDir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := run("", dir); err != nil {
+	if err := writeTapes("", dir); err != nil {
 		t.Fatal(err)
 	}
 	ix, _ := loadTapes(t)
