@@ -49,7 +49,7 @@ func TestPaths(t *testing.T) {
 		{"a list of chunks", "gemini", 200, `[{"candidates":[]},{"candidates":[]}]`, figures{0, 0, 0, 0, 0, 0, 1, 0, 0}},
 		{"lines of JSON", "ollama", 200, "{\"message\":{}}\n{\"done\":true}\n", figures{0, 0, 0, 0, 0, 0, 1, 0, 0}},
 		{"no JSON", "openai", 200, `{"choices":[`, figures{1, 0, 0, 0, 0, 0, 0, 0, 1}},
-		{"unknown dialect", "morse", 200, `{}`, figures{0, 0, 0, 0, 0, 0, 0, 0, 1}},
+		{"unknown dialect", "no-such", 200, `{}`, figures{0, 0, 0, 0, 0, 0, 0, 0, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := verify.Paths(context.Background(), []string{recording(t, c.dialect, c.status, c.body)})
