@@ -11,7 +11,6 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/engines"
-	"github.com/toolconform/conform/suite/mutants"
 	"github.com/toolconform/conform/suite/results"
 )
 
@@ -31,7 +30,7 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := mutants.Faults()
+	list, err := Faults()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +95,7 @@ func zip(t *testing.T, clean, doc results.Document) []*cell {
 }
 
 // judged holds one cell against what the fault should have done to it.
-func judged(t *testing.T, f mutants.Fault, c *cell, res engines.Resolved) {
+func judged(t *testing.T, f Fault, c *cell, res engines.Resolved) {
 	t.Helper()
 	var want []string
 	if c.touched && c.clean.Tape != "" {
@@ -146,7 +145,7 @@ func failing(c results.Cell) []string {
 
 // told checks what people see of the first cell that has to fail: the check, the
 // expected and the seen value, and the command that shows more.
-func told(t *testing.T, f mutants.Fault) {
+func told(t *testing.T, f Fault) {
 	t.Helper()
 	engine, scenario, _ := strings.Cut(f.Fails[0], " ")
 	text, code := runText(t, (&planted{fault: f}).wrap, "run", "--fail-on", "should", "--engine", engine, "--scenario", scenario)
@@ -194,8 +193,8 @@ func runJSON(t *testing.T, wrap func(codecs.Full) codecs.Codec, args []string) (
 // planted wraps the codec of every cell that is run and keeps which of them the
 // fault reached.
 type planted struct {
-	fault mutants.Fault
-	runs  []*mutants.Planted
+	fault Fault
+	runs  []*Planted
 }
 
 func (p *planted) wrap(c codecs.Full) codecs.Codec {
