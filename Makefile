@@ -43,7 +43,7 @@ tapes: ## write the requests of every tape anew; read the diff before you commit
 	GOLDIE_UPDATE=1 $(GO) test -count=1 -run TestTapesAreAsWritten ./suite
 
 confirm: ## count the facts of the catalogue in the recordings below RECORDINGS
-	$(GO) run ./internal/confirm $(RECORDINGS)
+	GOLDIE_UPDATE=1 RECORDINGS=$(abspath $(RECORDINGS)) $(GO) test -count=1 -run TestFigures ./internal/confirm
 
 check: ## everything that CI runs
 	.ci/run

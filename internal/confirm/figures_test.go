@@ -1,4 +1,6 @@
-package main
+// Package confirm holds the figures of the catalogue, how many public exchanges show
+// a fact, against a folder of recordings.
+package confirm
 
 import (
 	"encoding/json"
@@ -48,6 +50,39 @@ func catalog(t *testing.T) *engines.Catalog {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// TestFigures counts the facts of the catalogue in the recordings, which are no part
+// of this repository: those of the folder RECORDINGS, or of the usual place. With
+// GOLDIE_UPDATE it writes what it counted into the entries: figures, repository, path
+// and commit, no bodies.
+func TestFigures(t *testing.T) {
+	dir, named := os.LookupEnv("RECORDINGS")
+	if !named {
+		dir = "../../../shared/recordings"
+	}
+	if _, err := os.Stat(dir); err != nil && !named {
+		t.Skipf("the recordings are not here: %v", err)
+	}
+	counted, err := count(os.DirFS(dir), catalog(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const entries = "../../engines/catalogue"
+	to := entries
+	if os.Getenv("GOLDIE_UPDATE") == "" {
+		to = t.TempDir()
+		if err := os.CopyFS(to, os.DirFS(entries)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed, err := write(to, counted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(changed) > 0 && to != entries {
+		t.Errorf("other figures than the recordings show in %s: make confirm", strings.Join(changed, ", "))
+	}
 }
 
 func TestConfirm(t *testing.T) {
