@@ -20,8 +20,7 @@ import (
 // by its name, each with its reason. What else differs by dialect stands in its
 // folder, and others ask its Wire.
 var named = map[string]string{
-	"codecs/codecs.go":       "the names",
-	"internal/wire/tools.go": "who runs a tool entry: a codec has to tell the built-in tools of the others, whose folders it cannot import",
+	"codecs/codecs.go": "the names",
 }
 
 // TestDialectNames counts the uses of a dialect's name outside its folder.

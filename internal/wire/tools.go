@@ -1,9 +1,12 @@
 package wire
 
 import (
+	_ "embed" // for the built-in tools
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -29,20 +32,33 @@ const (
 	UnknownTool  ToolClass = "unknown"
 )
 
-var (
-	responsesServer = regexp.MustCompile(`^(web_search|web_search_\d{4}_\d{2}_\d{2}|web_search_preview.*|file_search|code_interpreter|image_generation|mcp|x_search|collections_search)$`)
-	responsesClient = regexp.MustCompile(`^(local_shell|computer|computer_use_preview|apply_patch)$`)
-	anthropicServer = regexp.MustCompile(`^(mcp_toolset|web_search_\d{8}|web_fetch_\d{8}|code_execution_\d{8}|tool_search_tool_\w+_\d{8})$`)
-	anthropicClient = regexp.MustCompile(`^(bash|text_editor|computer|memory)_\d{8}$`)
-)
+//go:embed builtins.json
+var builtinsJSON []byte
 
-// geminiTools are keyed by name and carry no type; both spellings are read.
-var geminiTools = map[string]ToolClass{
-	"googlesearch": ServerTool, "googlesearchretrieval": ServerTool, "codeexecution": ServerTool,
-	"urlcontext": ServerTool, "googlemaps": ServerTool, "enterprisewebsearch": ServerTool,
-	"filesearch": ServerTool, "retrieval": ServerTool, "mcpservers": ServerTool,
-	"parallelaisearch": ServerTool, "exaaisearch": ServerTool, "computeruse": ClientTool,
+// builtin names built-in tools of a dialect. It is data of all dialects in one
+// place, since each codec has to tell the tools of the others, whose folders it
+// cannot import: an entry of another wire is named as such, and never sent.
+type builtin struct {
+	Type, Key *pattern // of the entry's type; of a key of an entry without one, in small letters without _
+	At        []string // where Is has to match, too
+	Is        *pattern
+	Class     ToolClass
+	Dialect   codecs.Dialect
 }
+
+type pattern struct{ *regexp.Regexp }
+
+func (p *pattern) UnmarshalText(text []byte) (err error) {
+	p.Regexp, err = regexp.Compile(string(text))
+	return err
+}
+
+var builtins = sync.OnceValue(func() (list []builtin) {
+	if err := json.Unmarshal(builtinsJSON, &list); err != nil {
+		panic(err) // embedded
+	}
+	return list
+})
 
 // ClassifyTool tells who runs the entry of a tool list and, for a built-in
 // tool, whose dialect it belongs to. label names the entry in error texts.
@@ -58,33 +74,22 @@ func ClassifyTool(entry codecs.Raw) (class ToolClass, owner codecs.Dialect, labe
 			return FunctionTool, "", name
 		}
 		for _, m := range v.Members() {
-			if c, ok := geminiTools[strings.ToLower(strings.ReplaceAll(m.Key, "_", ""))]; ok {
-				return c, codecs.Gemini, m.Key
+			key := strings.ToLower(strings.ReplaceAll(m.Key, "_", ""))
+			for _, b := range builtins() {
+				if b.Key != nil && b.Key.MatchString(key) {
+					return b.Class, b.Dialect, m.Key
+				}
 			}
 		}
 		return UnknownTool, "", ""
 	}
-	switch {
-	case typ == "function", typ == "custom" && v.Get("input_schema").IsObject():
+	if typ == "function" || typ == "custom" && v.Get("input_schema").IsObject() {
 		return FunctionTool, "", typ
-	case typ == "shell":
-		if env := v.Path("environment", "type").Str(); env == "container_auto" || env == "container_reference" {
-			return ServerTool, codecs.Responses, typ
+	}
+	for _, b := range builtins() {
+		if b.Type != nil && b.Type.MatchString(typ) && (b.Is == nil || b.Is.MatchString(v.Path(b.At...).Str())) {
+			return b.Class, b.Dialect, typ
 		}
-		return ClientTool, codecs.Responses, typ
-	case typ == "tool_search":
-		if v.Get("execution").Str() == "client" {
-			return ClientTool, codecs.Responses, typ
-		}
-		return ServerTool, codecs.Responses, typ
-	case responsesServer.MatchString(typ):
-		return ServerTool, codecs.Responses, typ
-	case responsesClient.MatchString(typ):
-		return ClientTool, codecs.Responses, typ
-	case anthropicServer.MatchString(typ):
-		return ServerTool, codecs.Anthropic, typ
-	case anthropicClient.MatchString(typ):
-		return ClientTool, codecs.Anthropic, typ
 	}
 	return UnknownTool, "", typ
 }
