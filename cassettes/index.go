@@ -1,7 +1,6 @@
 package cassettes
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"github.com/toolconform/conform/internal/files"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/lint"
-	"github.com/toolconform/conform/internal/secrets"
 	"github.com/toolconform/conform/internal/sources"
 )
 
@@ -184,12 +182,5 @@ func lintTape(fsys fs.FS, file string, listed map[string]bool) []lint.Problem {
 	if len(t.Exchanges) == 0 {
 		out = append(out, lint.Problem{File: file, Text: "holds no exchange"})
 	}
-	found := append(secrets.Find(data), secrets.FindPaths(data)...)
-	slices.SortStableFunc(found, func(a, b secrets.Finding) int { return a.Offset - b.Offset })
-	line, at := 1, 0
-	for _, f := range found {
-		line, at = line+bytes.Count(data[at:f.Offset], []byte("\n")), f.Offset
-		out = append(out, lint.Problem{File: file, Line: line, Text: "looks like " + f.What})
-	}
-	return out
+	return append(out, lint.Secrets(file, data)...)
 }

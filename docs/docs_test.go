@@ -213,7 +213,7 @@ func example(t *testing.T, page, dir string) fstest.MapFS {
 	for _, r := range judge.Rules() {
 		known.Checks = append(known.Checks, r.ID)
 	}
-	for _, p := range fixtures.LintKnown(out, known) {
+	for _, p := range fixtures.Lint(out, known) {
 		t.Errorf("%s: %s", page, p)
 	}
 	return out

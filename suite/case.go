@@ -95,7 +95,7 @@ func (r OpResult) Output() fixtures.Output {
 	return out
 }
 
-// Lint checks a suite: what fixtures.LintKnown knows of its files, and what only
+// Lint checks a suite: what fixtures.Lint knows of its files, and what only
 // the catalogue and the reference can tell.
 func Lint(fsys fs.FS, catalog *engines.Catalog) []fixtures.Problem {
 	known := fixtures.Known{Warnings: codecs.WarningCodes(), Engines: catalog.Names(), Profile: engines.LintProfile}
@@ -106,5 +106,5 @@ func Lint(fsys fs.FS, catalog *engines.Catalog) []fixtures.Problem {
 		r, err := Run(c, catalog)
 		return r.Output(), err
 	}
-	return fixtures.LintKnown(fsys, known)
+	return fixtures.Lint(fsys, known)
 }

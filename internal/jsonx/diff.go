@@ -3,6 +3,8 @@ package jsonx
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/toolconform/conform/internal/texts"
 )
 
 // Difference is one place where two documents disagree.
@@ -24,11 +26,7 @@ func shown(r Raw) string {
 	if r == nil {
 		return "nothing"
 	}
-	const most = 200
-	if len(r) > most {
-		return string(r[:most]) + fmt.Sprintf("... (%d bytes)", len(r))
-	}
-	return string(r)
+	return texts.Bounded(r, 200)
 }
 
 // Diff lists the places where got differs from want, in document order, at most

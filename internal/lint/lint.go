@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/secrets"
 	"github.com/toolconform/conform/internal/suggest"
 )
 
@@ -68,6 +69,19 @@ func Number(data []byte, problems []Problem) {
 		}
 		delete(wanted, pointer)
 	}
+}
+
+// Secrets finds texts that look like a secret or a path of somebody's machine.
+func Secrets(file string, data []byte) []Problem {
+	found := append(secrets.Find(data), secrets.FindPaths(data)...)
+	slices.SortStableFunc(found, func(a, b secrets.Finding) int { return a.Offset - b.Offset })
+	var out []Problem
+	line, at := 1, 0
+	for _, f := range found {
+		line, at = line+bytes.Count(data[at:f.Offset], []byte("\n")), f.Offset
+		out = append(out, Problem{File: file, Line: line, Text: "looks like " + f.What})
+	}
+	return out
 }
 
 // Schema is a JSON Schema, compiled.
