@@ -1,11 +1,11 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"time"
@@ -15,6 +15,7 @@ import (
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wait"
 	"github.com/toolconform/conform/loop"
 	"github.com/toolconform/conform/suite/client"
 	"github.com/toolconform/conform/suite/replay"
@@ -149,12 +150,7 @@ func lacks(info client.Info, d codecs.Dialect, s fixtures.Scenario, stream bool)
 // streamOnly tells whether the entry of an engine asks for a stream on every
 // request.
 func streamOnly(e engines.Engine) bool {
-	for _, set := range e.BodySet {
-		if set.Pointer == "/stream" && string(set.Value) == "true" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.BodySet, func(set engines.BodyEdit) bool { return set.Pointer == "/stream" && string(set.Value) == "true" })
 }
 
 // useTape takes the engine's side from recorded or documented exchanges. The
@@ -215,7 +211,7 @@ func (c *cell) play(ctx context.Context, r *run) error {
 	var log toolserver.Log
 	var err error
 	task := c.task()
-	task.Timeout = r.timeout()
+	task.Timeout = cmp.Or(r.Timeout, time.Minute)
 	if r.info.Addresses {
 		var end func()
 		end, err = c.listen(&task, conversation, &log)
@@ -253,45 +249,15 @@ func (c *cell) play(ctx context.Context, r *run) error {
 func (r *run) outcome(ctx context.Context, task client.Task) (client.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, task.Timeout)
 	defer cancel()
-	type answer struct {
-		outcome client.Outcome
-		err     error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		var a answer
-		defer func() {
-			if p := recover(); p != nil {
-				a.err = fmt.Errorf("panic: %v", p)
-			}
-			done <- a
-		}()
-		a.outcome = r.client.Run(ctx, task)
-	}()
-	select {
-	case a := <-done:
-		return a.outcome, a.err
-	case <-ctx.Done():
-	}
-	late := time.NewTimer(settle)
-	defer late.Stop()
-	select {
-	case a := <-done:
-		return a.outcome, a.err
-	case <-late.C:
+	out, err := wait.For(ctx, settle, func() (client.Outcome, error) { return r.client.Run(ctx, task), nil })
+	if err != nil && errors.Is(err, ctx.Err()) {
 		return client.Outcome{Error: &client.Error{Kind: loop.KindCancelled, Message: fmt.Sprintf("the client did not end within %s", task.Timeout)}}, nil
 	}
+	return out, err
 }
 
 // settle is how long a client whose time is up may take to end in order.
 const settle = time.Second
-
-func (r *run) timeout() time.Duration {
-	if r.Timeout > 0 {
-		return r.Timeout
-	}
-	return time.Minute
-}
 
 // task is what the client is told.
 func (c *cell) task() client.Task {
@@ -319,23 +285,13 @@ func (c *cell) listen(task *client.Task, conversation http.Handler, log *toolser
 			stop()
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	url, stop, err := toolserver.Serve(conversation)
 	if err != nil {
-		return end, fmt.Errorf("replay server: %w", err)
+		return end, err
 	}
-	server := &http.Server{Handler: conversation, ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(l) // ends with the error that Close asks for
-	}()
-	stops = append(stops, func() { _ = server.Close(); <-done })
-	task.BaseURL = "http://" + l.Addr().String()
+	stops, task.BaseURL = append(stops, stop), url
 	for _, s := range c.scenario.Servers {
-		tools := toolServerOf(s)
-		tools.Into = log
-		url, stop, err := tools.Listen()
-		if err != nil {
+		if url, stop, err = (&toolserver.Server{Server: s, Into: log}).Listen(); err != nil {
 			return end, err
 		}
 		stops = append(stops, stop)

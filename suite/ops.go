@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/neutral"
@@ -25,21 +26,46 @@ func Ops() []string {
 	return []string{"tools", "request", "reply", "error", "continue", "truncate", "match", "parse_request", "render_reply", "render_error", "raw_calls", "extract_call", "text_content"}
 }
 
+// ofBody are the operations that have the body of a reply, a request or an error
+// as their input.
+var ofBody = []string{"reply", "error", "continue", "truncate", "parse_request", "raw_calls", "text_content"}
+
 // RunOp runs one codec-level operation of the reference. input is the input
 // object of a case. An operation or an input that cannot be read is an error;
 // what the codec says, error included, is the result.
-func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResult, error) {
+func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (out OpResult, err error) {
 	in := jsonx.Of(input)
+	readers, reads := c.(codecs.Readers)
+	if !reads && slices.Contains([]string{"raw_calls", "extract_call", "text_content"}, op) {
+		return out, fmt.Errorf("the codec of %s has no readers of single facts", c.Dialect())
+	}
+	var body []byte
+	if slices.Contains(ofBody, op) {
+		if body, err = inputBody(in); err != nil {
+			return out, err
+		}
+	}
+	var f jsonx.Fields
 	switch op {
 	case "tools":
-		return opTools(c, p, in)
-	case "request":
-		return opRequest(c, p, in)
-	case "reply":
-		body, err := inputBody(in)
+		tools, skipped, err := wire.ParseTools(in.Get("tools").Raw())
 		if err != nil {
-			return OpResult{}, err
+			return OpResult{Err: err}, nil
 		}
+		out.Value, out.Warnings, out.Err = c.Tools(tools, p)
+		out.Warnings = append(skipped, out.Warnings...)
+	case "request":
+		req := in.Get("request")
+		if !req.Exists() {
+			req = in
+		}
+		r, skipped, err := neutral.Request(req.Raw())
+		if err != nil {
+			return OpResult{Err: err}, nil
+		}
+		out.Value, out.Warnings, out.Err = c.Request(r, p)
+		out.Warnings = append(skipped, out.Warnings...)
+	case "reply":
 		r, err := c.Reply(body, p)
 		if err != nil {
 			return OpResult{Err: err}, nil
@@ -48,63 +74,47 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (OpResu
 		value, err := jsonx.Delete(neutral.View(r), "/warnings")
 		return OpResult{Value: value, Warnings: r.Warnings}, err
 	case "error":
-		return opError(c, in)
+		return opError(c, in, body), nil
 	case "continue":
-		return opContinue(c, p, in)
+		return opContinue(c, p, in, body)
 	case "truncate":
-		return opTruncate(c, p, in)
+		return opTruncate(c, p, in, body)
 	case "match":
 		model, stream, ok := c.Match(sent(in, nil))
-		var f jsonx.Fields
-		return OpResult{Value: f.Str("model", model).Bool("stream", stream).Bool("ok", ok).Raw()}, nil
+		out.Value = f.Str("model", model).Bool("stream", stream).Bool("ok", ok).Raw()
 	case "parse_request":
-		body, err := inputBody(in)
-		if err != nil {
-			return OpResult{}, err
-		}
 		req, warnings, err := c.ParseRequest(sent(in, body), p)
 		if err != nil {
 			return OpResult{Err: err}, nil
 		}
-		return OpResult{Value: neutral.ViewRequest(req), Warnings: warnings}, nil
+		out.Value, out.Warnings = neutral.ViewRequest(req), warnings
 	case "render_reply":
 		r, err := neutral.Reply(in.Get("reply").Raw())
 		if err != nil {
-			return OpResult{}, err
+			return out, err
 		}
-		body, warnings, err := c.RenderReply(r, p)
-		return OpResult{Value: body, Warnings: warnings, Err: err}, nil
+		out.Value, out.Warnings, out.Err = c.RenderReply(r, p)
 	case "render_error":
-		return opRenderError(c, p, in)
-	case "raw_calls", "extract_call", "text_content":
-		readers, ok := c.(codecs.Readers)
-		if !ok {
-			return OpResult{}, fmt.Errorf("the codec of %s has no readers of single facts", c.Dialect())
-		}
-		return opRead(readers, op, p, in)
-	}
-	return OpResult{}, fmt.Errorf("no operation is called %.80q%s", op, suggest.Text(op, Ops()))
-}
-
-// opRead reads a single fact off a body or a call.
-func opRead(c codecs.Readers, op string, p codecs.Profile, in jsonx.Value) (OpResult, error) {
-	if op == "extract_call" {
-		name, args, ok := c.ExtractCall(in.Get("call").Raw())
-		var f jsonx.Fields
+		e := in.Get("error")
+		status, _ := e.Get("status").Int()
+		answer := c.RenderError(&codecs.ProviderError{
+			Dialect: c.Dialect(), Status: int(status), Kind: e.Get("kind").Str(), Code: e.Get("code").Str(), Message: e.Get("message").Str(),
+		}, p)
+		out.Value = f.Int("status", int64(answer.Status)).Set("body", answer.Body).Raw()
+	case "raw_calls":
+		out.Value = jsonx.List(readers.RawCalls(body, p)...)
+	case "extract_call":
+		name, args, ok := readers.ExtractCall(in.Get("call").Raw())
 		if len(args) == 0 {
 			args = codecs.Raw("null")
 		}
-		return OpResult{Value: f.Str("name", name).Set("arguments", args).Bool("ok", ok).Raw()}, nil
-	}
-	body, err := inputBody(in)
-	switch {
-	case err != nil:
-		return OpResult{}, err
-	case op == "raw_calls":
-		return OpResult{Value: jsonx.List(c.RawCalls(body, p)...)}, nil
+		out.Value = f.Str("name", name).Set("arguments", args).Bool("ok", ok).Raw()
+	case "text_content":
+		out.Value = jsonx.Quote(readers.TextContent(body, p))
 	default:
-		return OpResult{Value: jsonx.Quote(c.TextContent(body, p))}, nil
+		return out, fmt.Errorf("no operation is called %.80q%s", op, suggest.Text(op, Ops()))
 	}
+	return out, nil
 }
 
 // sent is the request of a case. Its path may have a query.
@@ -135,49 +145,19 @@ func inputBody(in jsonx.Value) ([]byte, error) {
 	return nil, errors.New("input has neither body_text nor body_base64 nor body")
 }
 
-func opTools(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, error) {
-	tools, skipped, err := wire.ParseTools(in.Get("tools").Raw())
-	if err != nil {
-		return OpResult{Err: err}, nil
-	}
-	value, warnings, err := c.Tools(tools, p)
-	return OpResult{Value: value, Warnings: append(skipped, warnings...), Err: err}, nil
-}
-
-func opRequest(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, error) {
-	req := in.Get("request")
-	if !req.Exists() {
-		req = in
-	}
-	r, skipped, err := neutral.Request(req.Raw())
-	if err != nil {
-		return OpResult{Err: err}, nil
-	}
-	value, warnings, err := c.Request(r, p)
-	return OpResult{Value: value, Warnings: append(skipped, warnings...), Err: err}, nil
-}
-
-func opError(c codecs.Full, in jsonx.Value) (OpResult, error) {
+func opError(c codecs.Full, in jsonx.Value, body []byte) OpResult {
 	status, _ := in.Get("status").Int()
 	header := map[string][]string{}
 	for _, m := range in.Get("headers").Members() {
 		header[m.Key] = []string{m.Value.Str()}
 	}
-	body, err := inputBody(in)
-	if err != nil {
-		return OpResult{}, err
-	}
 	pe := c.Error(int(status), header, body)
 	var f jsonx.Fields
 	f.Str("kind", pe.Kind).Str("message", pe.Message).Int("status", int64(pe.Status)).Str("code", pe.Code).Str("retry_after", pe.RetryAfter)
-	return OpResult{Value: f.Raw(), Err: pe}, nil
+	return OpResult{Value: f.Raw(), Err: pe}
 }
 
-func opContinue(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, error) {
-	body, err := inputBody(in)
-	if err != nil {
-		return OpResult{}, err
-	}
+func opContinue(c codecs.Full, p codecs.Profile, in jsonx.Value, body []byte) (OpResult, error) {
 	r, err := c.Reply(body, p)
 	if err != nil {
 		return OpResult{Err: err}, nil
@@ -192,13 +172,10 @@ func opContinue(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, erro
 	return OpResult{Value: jsonx.List(msgs...), Warnings: append(append([]codecs.Warning(nil), r.Warnings...), warnings...), Err: err}, nil
 }
 
-func opTruncate(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, error) {
-	body, err := inputBody(in)
-	if err != nil {
-		return OpResult{}, err
-	}
+func opTruncate(c codecs.Full, p codecs.Profile, in jsonx.Value, body []byte) (OpResult, error) {
 	var tools []codecs.Tool
 	if t := in.Get("tools"); t.Exists() {
+		var err error
 		if tools, _, err = wire.ParseTools(t.Raw()); err != nil {
 			return OpResult{}, err
 		}
@@ -216,14 +193,4 @@ func opTruncate(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, erro
 	var f jsonx.Fields
 	f.Set("kept", neutral.ViewCalls(kept.Calls())).Set("dropped", neutral.ViewCalls(dropped))
 	return OpResult{Value: f.Raw(), Warnings: kept.Warnings, Err: err}, nil
-}
-
-func opRenderError(c codecs.Full, p codecs.Profile, in jsonx.Value) (OpResult, error) {
-	e := in.Get("error")
-	status, _ := e.Get("status").Int()
-	answer := c.RenderError(&codecs.ProviderError{
-		Dialect: c.Dialect(), Status: int(status), Kind: e.Get("kind").Str(), Code: e.Get("code").Str(), Message: e.Get("message").Str(),
-	}, p)
-	var f jsonx.Fields
-	return OpResult{Value: f.Int("status", int64(answer.Status)).Set("body", answer.Body).Raw()}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,11 +41,15 @@ func PlayBodies(ctx context.Context, c codecs.Full, p codecs.Profile, model stri
 	if err := checkPlay(in); err != nil {
 		return nil, err
 	}
-	script := &script{codec: c, profile: p}
+	script := &script{}
 	for _, b := range in.Get("bodies").Items() {
 		script.add(b)
 	}
-	tools, _, err := wire.ParseTools(orEmptyList(in.Get("tools")))
+	definitions := in.Get("tools").Raw()
+	if !in.Get("tools").Defined() {
+		definitions = codecs.Raw("[]")
+	}
+	tools, _, err := wire.ParseTools(definitions)
 	if err != nil {
 		return nil, fmt.Errorf("play: %w", err)
 	}
@@ -58,12 +63,9 @@ func PlayBodies(ctx context.Context, c codecs.Full, p codecs.Profile, model stri
 	if cfg.Messages, err = playMessages(in); err != nil {
 		return nil, err
 	}
-	if n, ok := in.Get("max_iterations").Int(); ok {
-		cfg.MaxIterations = int(n)
-	}
-	if n, ok := in.Get("max_tokens").Int(); ok {
-		cfg.MaxTokens = int(n)
-	}
+	iterations, _ := in.Get("max_iterations").Int() // checked
+	tokens, _ := in.Get("max_tokens").Int()
+	cfg.MaxIterations, cfg.MaxTokens = int(iterations), int(tokens)
 	if in.Get("truncation").Str() == "documented" {
 		cfg.Truncation = codecs.Documented
 	}
@@ -123,11 +125,7 @@ func checkPlay(in jsonx.Value) error {
 	if !in.Get("bodies").Exists() {
 		return errors.New("play: /bodies: missing; give a list of reply bodies")
 	}
-	var known []string
-	for k := range playKeys {
-		known = append(known, k)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(playKeys))
 	for _, m := range in.Members() {
 		check, ok := playKeys[m.Key]
 		if !ok {
@@ -141,13 +139,6 @@ func checkPlay(in jsonx.Value) error {
 		}
 	}
 	return nil
-}
-
-func orEmptyList(v jsonx.Value) codecs.Raw {
-	if v.Defined() {
-		return v.Raw()
-	}
-	return codecs.Raw("[]")
 }
 
 func playMessages(in jsonx.Value) ([]codecs.Message, error) {
@@ -179,26 +170,20 @@ func playView(out loop.Outcome, err error, server *scripted) codecs.Raw {
 
 // script answers requests with its replies, in order.
 type script struct {
-	codec   codecs.Full
-	profile codecs.Profile
-	replies []scriptedReply
+	replies []loop.Response
 	next    int
 }
 
-type scriptedReply struct {
-	status int
-	body   []byte
-}
-
 func (s *script) add(v jsonx.Value) {
-	r := scriptedReply{status: http.StatusOK, body: v.Raw()}
+	r := loop.Response{Status: http.StatusOK}
 	if status, ok := v.Get("status").Int(); ok && v.Get("body").Exists() && v.Len() == 2 {
-		r.status, v = int(status), v.Get("body")
-		r.body = v.Raw()
+		r.Status, v = int(status), v.Get("body")
 	}
+	body := v.Raw()
 	if text, ok := v.Text(); ok {
-		r.body = []byte(text)
+		body = []byte(text)
 	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	s.replies = append(s.replies, r)
 }
 
@@ -207,9 +192,8 @@ func (s *script) Send(context.Context, loop.Call) (*loop.Response, error) {
 	if s.next >= len(s.replies) {
 		return nil, fmt.Errorf("the loop asks for reply %d, but only %d bodies were given", s.next+1, len(s.replies))
 	}
-	r := s.replies[s.next]
 	s.next++
-	return &loop.Response{Status: r.status, Body: io.NopCloser(bytes.NewReader(r.body))}, nil
+	return &s.replies[s.next-1], nil
 }
 
 // scripted is the tool server of PlayBodies.
@@ -236,19 +220,18 @@ func (s *scripted) CallTool(_ context.Context, name string, arguments codecs.Raw
 		s.used[name]++
 	}
 	r := codecs.ToolResult{}
+	text, ok := v.Text()
 	switch {
-	case !v.Defined():
-		r.Content = []codecs.Raw{codecs.TextBlock("ok")}
 	case v.IsObject():
 		if err := wire.ReadMCPResult(&r, v); err != nil {
 			return r, fmt.Errorf("results: %s: %w", name, err)
 		}
-	default:
-		text, ok := v.Text()
-		if !ok {
-			text = string(v.Raw())
-		}
-		r.Content = []codecs.Raw{codecs.TextBlock(text)}
+		return r, nil
+	case !v.Defined():
+		text = "ok"
+	case !ok:
+		text = string(v.Raw())
 	}
+	r.Content = []codecs.Raw{codecs.TextBlock(text)}
 	return r, nil
 }

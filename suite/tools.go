@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/loop/mcp"
@@ -21,7 +20,7 @@ func (b toolbox) local(ctx context.Context, s fixtures.Scenario) ([]client.ToolS
 	}
 	servers := []client.ToolServer{}
 	for _, data := range s.Servers {
-		connected, err := mcp.Connect(ctx, data.Name, toolServerOf(data).Transport())
+		connected, err := mcp.Connect(ctx, data.Name, (&toolserver.Server{Server: data}).Transport())
 		if err != nil {
 			return nil, err
 		}
@@ -38,25 +37,4 @@ func (b toolbox) close() {
 			_ = s.Local.(*mcp.Server).Close() // nothing is on its way
 		}
 	}
-}
-
-// toolServerOf is the tool server of a scenario, as the data that the fixture
-// server runs on.
-func toolServerOf(s fixtures.Server) *toolserver.Server {
-	out := &toolserver.Server{Name: s.Name}
-	for _, t := range s.Tools {
-		tool := toolserver.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, Annotations: t.Annotations}
-		for _, a := range t.Answers {
-			answer := toolserver.Answer{When: a.When, Result: a.Result}
-			if len(a.Error) > 0 {
-				answer.Error = &toolserver.RPCError{}
-				if err := json.Unmarshal(a.Error, answer.Error); err != nil {
-					answer.Error.Message = string(a.Error) // the scenario's schema rules it out
-				}
-			}
-			tool.Answers = append(tool.Answers, answer)
-		}
-		out.Tools = append(out.Tools, tool)
-	}
-	return out
 }

@@ -76,16 +76,10 @@ usage or a case that cannot be read, 3 a case that cannot be run.`,
 				return &failure{exitBroken, err.Error()}
 			}
 			report := suite.RunCases(cases, catalog)
-			if asJSON {
-				raw, err := jsonx.Marshal(report)
-				if err != nil {
-					return &failure{exitBroken, err.Error()}
-				}
-				if err := printJSON(e.stdout, raw); err != nil {
-					return err
-				}
-			} else {
+			if !asJSON {
 				printCases(e.stdout, report)
+			} else if err := printValue(e.stdout, report); err != nil {
+				return err
 			}
 			switch {
 			case report.Broken():
@@ -170,15 +164,7 @@ stands under "request". docs/comparers/run.py is such a runner.`,
 
 // serveOps answers lines until the input or ctx ends.
 func serveOps(ctx context.Context, e env, catalog *engines.Catalog) error {
-	answer := func(raw []byte) error {
-		g, ok := e.stdout.(*guarded)
-		line := append(safeJSON(raw, true), '\n')
-		if ok {
-			return g.json(line)
-		}
-		_, err := e.stdout.Write(line)
-		return err
-	}
+	answer := func(raw []byte) error { return writeRaw(e.stdout, append(safeJSON(raw, true), '\n')) }
 	var hello jsonx.Fields
 	hello.Int("protocol", 1).Str("name", "conform").Str("version", suite.Version)
 	var dialects, ops []jsonx.Raw
@@ -189,7 +175,7 @@ func serveOps(ctx context.Context, e env, catalog *engines.Catalog) error {
 		ops = append(ops, jsonx.Quote(op))
 	}
 	if err := answer(hello.Set("dialects", jsonx.List(dialects...)).Set("ops", jsonx.List(ops...)).Raw()); err != nil {
-		return &failure{exitBroken, "write the output: " + err.Error()}
+		return err
 	}
 	type read struct {
 		line []byte
@@ -213,7 +199,7 @@ func serveOps(ctx context.Context, e env, catalog *engines.Catalog) error {
 		case r := <-next:
 			if len(strings.TrimSpace(string(r.line))) > 0 {
 				if err := answer(runOp(r.line, catalog)); err != nil {
-					return &failure{exitBroken, "write the output: " + err.Error()}
+					return err
 				}
 			}
 			switch {

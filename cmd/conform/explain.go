@@ -33,15 +33,15 @@ func explainCommand(e env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			scenario := slices.ContainsFunc(runner.Scenarios, func(s fixtures.Scenario) bool { return s.ID == id })
-			if engine != "" && !scenario {
+			scenario := slices.IndexFunc(runner.Scenarios, func(s fixtures.Scenario) bool { return s.ID == id })
+			if engine != "" && scenario < 0 {
 				return usage("--engine goes with a scenario, and %.80q is none%s; 'conform list scenarios' lists them", id, suggest.Text(id, scenarioIDs(runner)))
 			}
 			if show && engine == "" {
 				return usage("--show shows a scenario at one engine; say which with --engine")
 			}
-			if i := slices.IndexFunc(runner.Scenarios, func(s fixtures.Scenario) bool { return s.ID == id }); i >= 0 {
-				return explainScenario(cmd, e.stdout, runner, runner.Scenarios[i], engine, show)
+			if scenario >= 0 {
+				return explainScenario(cmd, e.stdout, runner, runner.Scenarios[scenario], engine, show)
 			}
 			cases, err := fixtures.LoadCases(fixtures.FS())
 			if err != nil {
@@ -74,20 +74,14 @@ func scenarioIDs(runner suite.Runner) []string {
 }
 
 func ids(runner suite.Runner, cases []fixtures.Case) []string {
-	var out []string
+	out := scenarioIDs(runner)
 	for _, r := range fixtures.Rules() {
 		out = append(out, r.ID)
-	}
-	for _, s := range runner.Scenarios {
-		out = append(out, s.ID)
 	}
 	for _, c := range cases {
 		out = append(out, c.ID)
 	}
-	for _, en := range runner.Catalog.All() {
-		out = append(out, en.Name)
-	}
-	return out
+	return append(out, runner.Catalog.Names()...)
 }
 
 // explainRule shows a rule and who names it.
@@ -214,11 +208,10 @@ func explainCase(w io.Writer, c fixtures.Case, catalog *engines.Catalog) error {
 		return nil
 	}
 	fmt.Fprintln(w, "\nThe reference does not meet it:")
-	for _, m := range r.Law {
-		fmt.Fprintf(w, "  law: %s\n", m)
-	}
-	for _, m := range r.Policy {
-		fmt.Fprintf(w, "  policy: %s\n", m)
+	for i, list := range [][]fixtures.Mismatch{r.Law, r.Policy} {
+		for _, m := range list {
+			fmt.Fprintf(w, "  %s: %s\n", []string{"law", "policy"}[i], m)
+		}
 	}
 	return &failure{code: exitFailed}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
-	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/suite/judge"
 )
@@ -49,11 +48,7 @@ func listCommand(e env) *cobra.Command {
 				return &failure{exitBroken, err.Error()}
 			}
 			if asJSON {
-				raw, err := jsonx.Marshal(l.json)
-				if err != nil {
-					return &failure{exitBroken, err.Error()}
-				}
-				return printJSON(e.stdout, raw)
+				return printValue(e.stdout, l.json)
 			}
 			w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, strings.Join(l.head, "\t"))

@@ -17,6 +17,7 @@ import (
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
+	"github.com/toolconform/conform/internal/wait"
 	"github.com/toolconform/conform/report"
 	"github.com/toolconform/conform/suite"
 )
@@ -204,27 +205,25 @@ func (t *target) resolve() error {
 // readInput reads stdin up to the limit of a body. It gives up when ctx ends,
 // also while nothing comes.
 func readInput(ctx context.Context, e env) ([]byte, error) {
-	type read struct {
-		b   []byte
-		err error
-	}
-	done := make(chan read, 1)
-	go func() {
-		b, err := io.ReadAll(io.LimitReader(e.stdin, codecs.MaxBody+1))
-		done <- read{b, err}
-	}()
-	select {
-	case <-ctx.Done():
+	body, err := wait.For(ctx, 0, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, codecs.MaxBody+1)) })
+	switch {
+	case ctx.Err() != nil:
 		return nil, &failure{exitBroken, "stopped"}
-	case r := <-done:
-		if r.err != nil {
-			return nil, &failure{exitBroken, "read standard input: " + r.err.Error()}
-		}
-		if len(r.b) > codecs.MaxBody {
-			return nil, usage("standard input is larger than the limit of %d MiB; pipe in one body", codecs.MaxBody>>20)
-		}
-		return r.b, nil
+	case err != nil:
+		return nil, &failure{exitBroken, "read standard input: " + err.Error()}
+	case len(body) > codecs.MaxBody:
+		return nil, usage("standard input is larger than the limit of %d MiB; pipe in one body", codecs.MaxBody>>20)
 	}
+	return body, nil
+}
+
+// printValue prints a value as JSON.
+func printValue(w io.Writer, v any) error {
+	raw, err := jsonx.Marshal(v)
+	if err != nil {
+		return &failure{exitBroken, err.Error()}
+	}
+	return printJSON(w, raw)
 }
 
 // printJSON writes one JSON value, indented, as valid UTF-8.
@@ -239,11 +238,16 @@ func writeJSON(w io.Writer, raw []byte, valid bool) error {
 	if err != nil {
 		return &failure{exitBroken, "internal: output is not JSON: " + err.Error()}
 	}
-	out = append(safeJSON(out, valid), '\n')
-	if g, ok := w.(*guarded); ok { // JSON escapes what a terminal must not see in its own way
-		err = g.json(out)
+	return writeRaw(w, append(safeJSON(out, valid), '\n'))
+}
+
+// writeRaw writes JSON as it is: it escapes what a terminal must not see in its own
+// way.
+func writeRaw(w io.Writer, text []byte) (err error) {
+	if g, ok := w.(*guarded); ok {
+		err = g.json(text)
 	} else {
-		_, err = w.Write(out)
+		_, err = w.Write(text)
 	}
 	if err != nil {
 		return &failure{exitBroken, "write the output: " + err.Error()}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolconform/conform/engines"
-	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/suite/results"
 	"github.com/toolconform/conform/suite/verify"
 )
@@ -33,8 +32,10 @@ that the check is wrong.
 
 Exit code 1 when a body was not read as it should be, or when the judge finds a
 rule of level must broken in a request that was accepted.`,
-		Args: someArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("name recordings or folders of recordings to verify")
+			}
 			if judged {
 				return verifyJudged(cmd.Context(), e, args, asJSON)
 			}
@@ -45,16 +46,10 @@ rule of level must broken in a request that was accepted.`,
 			if err != nil {
 				return usage("%v", err)
 			}
-			if asJSON {
-				raw, err := jsonx.Marshal(r)
-				if err != nil {
-					return &failure{exitBroken, err.Error()}
-				}
-				if err := printJSON(e.stdout, raw); err != nil {
-					return err
-				}
-			} else {
-				printVerify(e, r)
+			if !asJSON {
+				printVerify(e.stdout, r)
+			} else if err := printValue(e.stdout, r); err != nil {
+				return err
 			}
 			if r.Replies+r.Errors == 0 && len(r.Failed) == 0 {
 				return &failure{exitFailed, "nothing was verified: no reply and no error of a chat endpoint in there"}
@@ -70,15 +65,7 @@ rule of level must broken in a request that was accepted.`,
 	return cmd
 }
 
-func someArgs(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usage("name recordings or folders of recordings to verify")
-	}
-	return nil
-}
-
-func printVerify(e env, r verify.Report) {
-	w := e.stdout
+func printVerify(w io.Writer, r verify.Report) {
 	fmt.Fprintf(w, "%d files, %d exchanges\n", r.Files, r.Exchanges)
 	fmt.Fprintf(w, "replies    %d, decoded %d (of them %d errors inside a 2xx)\n", r.Replies, r.Decoded, r.ErrorsIn200)
 	fmt.Fprintf(w, "calls      %d in the bodies, %d decoded\n", r.RawCalls, r.DecodedCalls)
@@ -106,16 +93,10 @@ func verifyJudged(ctx context.Context, e env, paths []string, asJSON bool) error
 	if err != nil {
 		return usage("%v", err)
 	}
-	if asJSON {
-		raw, err := jsonx.Marshal(r)
-		if err != nil {
-			return &failure{exitBroken, err.Error()}
-		}
-		if err := printJSON(e.stdout, raw); err != nil {
-			return err
-		}
-	} else {
+	if !asJSON {
 		printJudged(e.stdout, r)
+	} else if err := printValue(e.stdout, r); err != nil {
+		return err
 	}
 	if r.Must() > 0 || len(r.Failed) > 0 || len(r.Providers) == 0 {
 		return &failure{code: exitFailed}

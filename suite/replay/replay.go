@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/internal/texts"
 )
 
 // Conversation answers chat requests with the turns of its script, in order. It
@@ -79,41 +81,16 @@ func (c *Conversation) chat(in codecs.In) bool {
 	if _, _, ok := c.Codec.Match(in); ok {
 		return true
 	}
-	for _, t := range c.Paths {
-		if fits(t, in.Path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Paths, func(t string) bool { return fits(t, in.Path) })
 }
 
 // fits tells whether a path ends in what a template says.
 func fits(template, path string) bool {
-	literal, rest, open := strings.Cut(template, "{")
-	if !open {
-		return strings.HasSuffix(path, literal)
-	}
-	at := strings.Index(path, literal)
-	if at < 0 {
-		return false
-	}
-	path = path[at+len(literal):]
-	for {
-		_, rest, _ = strings.Cut(rest, "}")
-		literal, next, more := strings.Cut(rest, "{")
-		if !more {
-			return len(path) > len(literal) && strings.HasSuffix(path, literal)
-		}
-		if len(path) == 0 {
-			return false
-		}
-		at := strings.Index(path[1:], literal) // a variable stands for at least one character
-		if at < 0 {
-			return false
-		}
-		path, rest = path[1+at+len(literal):], next
-	}
+	return texts.Glob("*"+variable.ReplaceAllString(template, "?*"), path)
 }
+
+// variable stands for at least one character.
+var variable = regexp.MustCompile(`\{[^}]*\}`)
 
 // play gives a turn in the form that the request asks for.
 func (c *Conversation) play(t Turn, in codecs.In) reply {
@@ -197,7 +174,11 @@ func (c *Conversation) RoundTrip(req *http.Request) (*http.Response, error) {
 		Header: http.Header(out.Header).Clone(), Body: io.NopCloser(bytes.NewReader(out.Body)), ContentLength: int64(len(out.Body)), Request: req,
 	}
 	if out.frames != nil {
-		resp.Body, resp.ContentLength, resp.TransferEncoding = io.NopCloser(&pieces{left: slices.Clone(out.frames)}), -1, []string{"chunked"}
+		var pieces []io.Reader // a reader sees the bounds that a chunked body has
+		for _, f := range out.frames {
+			pieces = append(pieces, bytes.NewReader(f))
+		}
+		resp.Body, resp.ContentLength, resp.TransferEncoding = io.NopCloser(io.MultiReader(pieces...)), -1, []string{"chunked"}
 	}
 	return resp, nil
 }
@@ -224,20 +205,4 @@ func (c *Conversation) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 	}
-}
-
-// pieces reads one piece at a time: a reader sees the bounds that a chunked body
-// has.
-type pieces struct{ left [][]byte }
-
-func (p *pieces) Read(b []byte) (int, error) {
-	for len(p.left) > 0 && len(p.left[0]) == 0 {
-		p.left = p.left[1:]
-	}
-	if len(p.left) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(b, p.left[0])
-	p.left[0] = p.left[0][n:]
-	return n, nil
 }

@@ -15,14 +15,16 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// Server is one fixture server. Name and Tools are not to be changed while it
-// serves; the methods are safe for concurrent use.
+// Server is one fixture server. Its name and tools are not to be changed while it
+// serves; the methods are safe for concurrent use. Two tools may have the same
+// name; the first answers, and one without a matching answer gives an error result
+// that shows the arguments.
 type Server struct {
-	Name  string `json:"name"`
-	Tools []Tool `json:"tools"`
+	fixtures.Server
 
 	// Into takes the calls, when it is set; several servers may have one.
 	Into *Log `json:"-"`
@@ -30,28 +32,6 @@ type Server struct {
 	log  Log
 	once sync.Once
 	list json.RawMessage // of ListTools
-}
-
-// Tool is one tool on offer. Two tools may have the same name; the first
-// answers.
-type Tool struct {
-	Name         string          `json:"name"`
-	Title        string          `json:"title,omitempty"`
-	Description  string          `json:"description,omitempty"`
-	InputSchema  json.RawMessage `json:"inputSchema,omitempty"` // absent: an object without properties
-	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
-	Annotations  json.RawMessage `json:"annotations,omitempty"`
-	Answers      []Answer        `json:"answers,omitempty"`
-}
-
-// Answer is what a tool answers to arguments that When matches. The first
-// match counts; a tool without a matching answer gives an error result that
-// shows the arguments.
-type Answer struct {
-	When   json.RawMessage `json:"when,omitempty"`   // an object: each of its members must equal the argument of that name; absent: always
-	Result json.RawMessage `json:"result,omitempty"` // an MCP tools/call result; absent: empty content
-	Error  *RPCError       `json:"error,omitempty"`  // a JSON-RPC error instead of a result
-	Hang   bool            `json:"hang,omitempty"`   // no answer until the call is cancelled
 }
 
 // Call is one tools/call that a server got, and its answer.
@@ -126,26 +106,23 @@ const (
 
 // RPCError is the JSON-RPC error that a call ended with.
 type RPCError struct {
-	Code    int    `json:"code"` // 0 in an Answer is the code of an internal error
+	Code    int    `json:"code"`
 	Message string `json:"message"`
 }
 
 func (e *RPCError) Error() string { return e.Message }
 
-// UnmarshalJSON reads {"code","message"}, or a message alone.
-func (e *RPCError) UnmarshalJSON(raw []byte) error {
+// failure reads the error of an answer: {"code","message"}, or a message alone.
+func failure(raw json.RawMessage) *RPCError {
 	v := jsonx.Of(raw)
-	e.Code, e.Message = codeInternal, v.Str()
+	e := &RPCError{codeInternal, v.Str()}
 	if v.IsObject() {
 		e.Message = v.Get("message").Str()
-		if code, ok := v.Get("code").Int(); ok {
+		if code, ok := v.Get("code").Int(); ok && code != 0 {
 			e.Code = int(code)
 		}
 	}
-	if e.Message == "" {
-		return fmt.Errorf("error: want a message, or an object with code and message, got %.80s", raw)
-	}
-	return nil
+	return e
 }
 
 // Parse reads a server from its JSON form and checks it.
@@ -181,7 +158,7 @@ func (s *Server) Check() error {
 		for k, a := range t.Answers {
 			at := fmt.Sprintf("%s/answers/%d", at, k)
 			ways := 0
-			for _, set := range []bool{len(a.Result) > 0, a.Error != nil, a.Hang} {
+			for _, set := range []bool{len(a.Result) > 0, len(a.Error) > 0, a.Hang} {
 				if set {
 					ways++
 				}
@@ -189,6 +166,8 @@ func (s *Server) Check() error {
 			switch {
 			case ways > 1:
 				return fmt.Errorf("%s: want one of result, error and hang", at)
+			case len(a.Error) > 0 && failure(a.Error).Message == "":
+				return fmt.Errorf("%s/error: want a message, or an object with code and message, got %.80s", at, a.Error)
 			case len(a.When) > 0 && !object(a.When):
 				return fmt.Errorf("%s/when: want a JSON object", at)
 			case len(a.Result) > 0 && !object(a.Result):
@@ -204,14 +183,14 @@ func (s *Server) ListTools() json.RawMessage {
 	s.once.Do(func() {
 		tools := make([]jsonx.Raw, len(s.Tools))
 		for i, t := range s.Tools {
-			tools[i] = t.definition()
+			tools[i] = definition(t)
 		}
 		s.list = (&jsonx.Fields{}).Set("tools", jsonx.List(tools...)).Raw()
 	})
 	return s.list
 }
 
-func (t Tool) definition() json.RawMessage {
+func definition(t fixtures.ServerTool) json.RawMessage {
 	var f jsonx.Fields
 	f.Str("name", t.Name)
 	if t.Title != "" {
@@ -220,7 +199,10 @@ func (t Tool) definition() json.RawMessage {
 	if t.Description != "" {
 		f.Str("description", t.Description)
 	}
-	f.Set("inputSchema", t.schema())
+	if len(t.InputSchema) == 0 {
+		t.InputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	f.Set("inputSchema", t.InputSchema)
 	if len(t.OutputSchema) > 0 {
 		f.Set("outputSchema", t.OutputSchema)
 	}
@@ -228,13 +210,6 @@ func (t Tool) definition() json.RawMessage {
 		f.Set("annotations", t.Annotations)
 	}
 	return f.Raw()
-}
-
-func (t Tool) schema() json.RawMessage {
-	if len(t.InputSchema) == 0 {
-		return json.RawMessage(`{"type":"object"}`)
-	}
-	return t.InputSchema
 }
 
 // CallTool answers one call with an MCP tools/call result, or with an
@@ -260,17 +235,15 @@ func (s *Server) answer(ctx context.Context, name string, arguments json.RawMess
 		return nil, &RPCError{codeParams, "arguments must be a JSON object"}
 	}
 	for _, a := range tool.Answers {
-		if !a.matches(args) {
+		if !matches(a.When, args) {
 			continue
 		}
 		switch {
 		case a.Hang:
 			<-ctx.Done()
 			return nil, ctx.Err()
-		case a.Error != nil && a.Error.Code == 0:
-			return nil, &RPCError{codeInternal, a.Error.Message}
-		case a.Error != nil:
-			return nil, a.Error
+		case len(a.Error) > 0:
+			return nil, failure(a.Error)
 		case len(a.Result) == 0:
 			return json.RawMessage(`{"content":[]}`), nil
 		}
@@ -281,17 +254,17 @@ func (s *Server) answer(ctx context.Context, name string, arguments json.RawMess
 	return (&jsonx.Fields{}).Set("content", jsonx.List(block)).Bool("isError", true).Raw(), nil
 }
 
-func (s *Server) tool(name string) (Tool, bool) {
+func (s *Server) tool(name string) (fixtures.ServerTool, bool) {
 	for _, t := range s.Tools {
 		if t.Name == name {
 			return t, true
 		}
 	}
-	return Tool{}, false
+	return fixtures.ServerTool{}, false
 }
 
-func (a Answer) matches(args jsonx.Value) bool {
-	for _, m := range jsonx.Of(a.When).Members() {
+func matches(when json.RawMessage, args jsonx.Value) bool {
+	for _, m := range jsonx.Of(when).Members() {
 		got := args.Get(m.Key)
 		if !got.Exists() || !jsonx.Equal(got.Raw(), m.Value.Raw()) {
 			return false

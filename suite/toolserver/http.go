@@ -105,12 +105,16 @@ func writeJSON(w http.ResponseWriter, status int, body json.RawMessage) {
 
 // Listen serves Handler on a free port of 127.0.0.1 and returns the base URL:
 // URL/mcp, URL/tools, URL/call. stop ends it at once, calls under way included.
-func (s *Server) Listen() (url string, stop func(), err error) {
+func (s *Server) Listen() (url string, stop func(), err error) { return Serve(s.Handler()) }
+
+// Serve serves a handler on a free port of 127.0.0.1 and returns the base URL. stop
+// ends it at once.
+func Serve(handler http.Handler) (url string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", nil, fmt.Errorf("tool server %q: %w", s.Name, err)
+		return "", nil, fmt.Errorf("server on the loopback interface: %w", err)
 	}
-	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	h := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -1,10 +1,11 @@
 package verify
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
@@ -54,18 +55,10 @@ type Finding struct {
 // outcome.
 func Judge(ctx context.Context, paths []string, catalog *engines.Catalog) (Judged, error) {
 	j := judging{Judged: Judged{Findings: []Finding{}, Skipped: []Place{}, Failed: []Place{}}, catalog: catalog}
-	err := walk(ctx, paths, j.file)
-	if err == nil && j.Files == 0 {
-		err = nothing(paths)
-	}
+	err := walker{&j.Files, &j.Skipped, &j.Failed, j.recording}.walk(ctx, paths)
+	place := func(p Provider) int { return slices.Index(codecs.Dialects(), codecs.Dialect(p.Dialect)) }
 	slices.SortFunc(j.Providers, func(a, b Provider) int {
-		if a.Dialect != b.Dialect {
-			return slices.Index(codecs.Dialects(), codecs.Dialect(a.Dialect)) - slices.Index(codecs.Dialects(), codecs.Dialect(b.Dialect))
-		}
-		if a.Provider < b.Provider {
-			return -1
-		}
-		return 1
+		return cmp.Or(place(a)-place(b), strings.Compare(a.Provider, b.Provider))
 	})
 	return j.Judged, err
 }
@@ -75,18 +68,7 @@ type judging struct {
 	catalog *engines.Catalog
 }
 
-func (j *judging) file(path, name string) {
-	rec, err := cassettes.ReadRecording(path)
-	switch {
-	case errors.Is(err, cassettes.ErrNoRecording):
-		j.Skipped = append(j.Skipped, Place{File: name, Exchange: -1, Error: err.Error()})
-		return
-	case err != nil:
-		j.Files++
-		j.Failed = append(j.Failed, Place{File: name, Exchange: -1, Error: err.Error()})
-		return
-	}
-	j.Files++
+func (j *judging) recording(name string, rec cassettes.Recording) {
 	var s judge.Session
 	for i, x := range rec.Exchanges {
 		j.Exchanges++
@@ -136,14 +118,8 @@ func modelOf(c codecs.Full, in codecs.In) string {
 // engine finds the entry of the catalogue for the provider of a recording: the
 // name may have its dialect behind it there.
 func (j *judging) engine(d codecs.Dialect, rec cassettes.Recording) (engines.Engine, bool) {
-	name := rec.Provider
-	if name == "" {
-		name = rec.Engine
-	}
-	alias := map[string]string{"llamacpp": "llama-server", "litellm-proxy": "litellm"}
-	if a := alias[name]; a != "" {
-		name = a
-	}
+	name := cmp.Or(rec.Provider, rec.Engine)
+	name = cmp.Or(map[string]string{"llamacpp": "llama-server", "litellm-proxy": "litellm"}[name], name)
 	for _, n := range []string{name, name + "-" + string(d)} {
 		if e, err := j.catalog.Lookup(n); name != "" && err == nil && e.Dialect == d {
 			return e, true

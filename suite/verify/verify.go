@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,15 +64,8 @@ func Paths(ctx context.Context, paths []string) (Report, error) {
 		return Report{}, err
 	}
 	r := verifier{Report{EmptyReplies: []Place{}, Skipped: []Place{}, Failed: []Place{}}, tables}
-	err = walk(ctx, paths, r.file)
-	if err == nil && r.Files == 0 {
-		err = nothing(paths)
-	}
-	return r.Report, err
-}
-
-func nothing(paths []string) error {
-	return fmt.Errorf("no recordings below %s; read are .json recordings, .yaml go-vcr tapes and .httprr recordings", strings.Join(paths, ", "))
+	w := walker{&r.Files, &r.Skipped, &r.Failed, r.recording}
+	return r.Report, w.walk(ctx, paths)
 }
 
 type verifier struct {
@@ -81,15 +73,22 @@ type verifier struct {
 	tables tables
 }
 
-// walk calls visit for every file below the paths that can be a recording.
-func walk(ctx context.Context, paths []string, visit func(path, name string)) error {
+// walker visits the recordings below paths, counts the files, and notes those that
+// are none and those that cannot be read.
+type walker struct {
+	files           *int
+	skipped, failed *[]Place
+	visit           func(name string, rec cassettes.Recording)
+}
+
+func (w walker) walk(ctx context.Context, paths []string) error {
 	for _, root := range paths {
 		info, err := os.Stat(root)
 		if err != nil {
 			return fmt.Errorf("%w; give a recording or a folder of recordings", err)
 		}
 		if !info.IsDir() {
-			visit(root, root)
+			w.file(root, root)
 			continue
 		}
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -103,28 +102,34 @@ func walk(ctx context.Context, paths []string, visit func(path, name string)) er
 			if relErr != nil {
 				name = path
 			}
-			visit(path, filepath.ToSlash(name))
+			w.file(path, filepath.ToSlash(name))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 	}
+	if *w.files == 0 {
+		return fmt.Errorf("no recordings below %s; read are .json recordings, .yaml go-vcr tapes and .httprr recordings", strings.Join(paths, ", "))
+	}
 	return nil
 }
 
-func (r *verifier) file(path, name string) {
+func (w walker) file(path, name string) {
 	rec, err := cassettes.ReadRecording(path)
-	switch {
-	case errors.Is(err, cassettes.ErrNoRecording):
-		r.Skipped = append(r.Skipped, Place{File: name, Exchange: -1, Error: err.Error()})
-		return
-	case err != nil:
-		r.Files++
-		r.Failed = append(r.Failed, Place{File: name, Exchange: -1, Error: err.Error()})
+	if errors.Is(err, cassettes.ErrNoRecording) {
+		*w.skipped = append(*w.skipped, Place{File: name, Exchange: -1, Error: err.Error()})
 		return
 	}
-	r.Files++
+	*w.files++
+	if err != nil {
+		*w.failed = append(*w.failed, Place{File: name, Exchange: -1, Error: err.Error()})
+		return
+	}
+	w.visit(name, rec)
+}
+
+func (r *verifier) recording(name string, rec cassettes.Recording) {
 	for i, x := range rec.Exchanges {
 		r.Exchanges++
 		if err := r.exchange(codecs.Dialect(rec.Dialect), x, name, i); err != nil {
@@ -140,12 +145,13 @@ func codecOf(d codecs.Dialect, x cassettes.Exchange) (codecs.Full, bool) {
 		c, err := all.For(d)
 		return c, err == nil
 	}
-	u, err := url.Parse(x.Request.URL)
+	in, err := received(x)
 	if err != nil {
 		return nil, false
 	}
+	in.Header, in.Body = nil, nil // the path alone tells
 	for _, c := range all.Codecs() {
-		if _, _, ok := c.Match(codecs.In{Method: x.Request.Method, Path: u.EscapedPath(), Query: u.Query()}); ok {
+		if _, _, ok := c.Match(in); ok {
 			return c, true
 		}
 	}
