@@ -62,7 +62,8 @@ func TestWire(t *testing.T) {
 		check("Endpoint asks for the last of the Shapes", w.StreamShape(in), last.Name)
 
 		body, back = send(codecs.Request{Messages: []codecs.Message{
-			text("user", "go"), {Role: "assistant", Parts: []codecs.Part{{Kind: codecs.Reasoning, Text: "hm", Signature: "c2ln"}, {Kind: codecs.CallKind, Call: &call}}},
+			text("user", "go"),
+			{Role: "assistant", Parts: []codecs.Part{{Kind: codecs.Reasoning, Text: "hm", Signature: "c2ln"}, {Kind: codecs.CallKind, Call: &call}}},
 			{Role: "tool", Parts: []codecs.Part{{Kind: codecs.ResultKind, Result: &codecs.ToolResult{ID: call.ID, Name: call.Name, IsError: true, Content: []codecs.Raw{image, codecs.TextBlock("ebb")}}}}},
 		}})
 		check("ResultMedia", strings.Contains(string(body), pixel), w.ResultMedia == codecs.MediaNative)

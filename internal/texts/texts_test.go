@@ -23,8 +23,17 @@ func TestGlob(t *testing.T) {
 		pattern, s string
 		want       bool
 	}{
-		{"", "", true}, {"*", "", true}, {"*", "a/b", true}, {"a*c", "abbc", true}, {"a*c", "abcd", false}, {"a?c", "aäc", true},
-		{"a?", "a", false}, {"*a*b", "xaxbxb", true}, {"a", "ab", false}, {"**", "x", true}, {"b", "ab", false},
+		{"", "", true},
+		{"*", "", true},
+		{"*", "a/b", true},
+		{"a*c", "abbc", true},
+		{"a*c", "abcd", false},
+		{"a?c", "aäc", true},
+		{"a?", "a", false},
+		{"*a*b", "xaxbxb", true},
+		{"a", "ab", false},
+		{"**", "x", true},
+		{"b", "ab", false},
 		{strings.Repeat("a*", 500) + "b", strings.Repeat("a", 5000), false},
 	} {
 		if got := texts.Glob(c.pattern, c.s); got != c.want {
