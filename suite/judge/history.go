@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -179,15 +180,22 @@ func (s *Session) alignKnown(n int) {
 // nothing.
 func (s *Session) alignSeen(n int) {
 	now := s.seen[n]
-	for i, o := range s.seen[:n] {
-		at := len(o.turns)
-		if o.open {
-			at--
+	var begun []int // the exchanges whose history this one begins with
+	for print := range now.prints {
+		for at, exchanges := range s.replied[print] {
+			if at < len(now.turns) {
+				begun = append(begun, exchanges...)
+			}
 		}
-		if !o.Replied || o.RequestErr != nil || at >= len(now.turns) || !now.prints[o.whole] {
+	}
+	slices.Sort(begun)
+	for _, i := range slices.Compact(begun) {
+		s.looked++
+		o := s.seen[i]
+		if !o.Replied { // an answer that came after it took its place
 			continue
 		}
-		t := now.turns[at]
+		t := now.turns[o.next()]
 		r := &said{o, i}
 		if !r.fits(t) {
 			continue
@@ -201,6 +209,31 @@ func (s *Session) alignSeen(n int) {
 			t.replies = []*said{r}
 		}
 	}
+}
+
+// next is the ordinal of the turn that a reply to the history is.
+func (h *history) next() int {
+	if h.open {
+		return len(h.turns) - 1
+	}
+	return len(h.turns)
+}
+
+// noteReplied notes which history the last exchange answered, so that later
+// requests look only at those that they begin with.
+func (s *Session) noteReplied(o *observed) {
+	if o.RequestErr != nil {
+		return
+	}
+	if s.replied == nil {
+		s.replied = map[uint64]map[int][]int{}
+	}
+	by := s.replied[o.whole]
+	if by == nil {
+		by = map[int][]int{}
+		s.replied[o.whole] = by
+	}
+	by[o.next()] = append(by[o.next()], len(s.seen)-1)
 }
 
 // fits tells whether a turn can be the echo of a reply at all.

@@ -19,6 +19,8 @@ type Session struct {
 	seen     []*observed
 	executed []Executed
 	answers  map[callKey]codecs.ToolResult // nil: to be found anew
+	replied  map[uint64]map[int][]int      // print of a history -> turn that answers it -> exchanges
+	looked   int                           // replies that a request was held against, for the test that they are few
 	findings findings
 }
 
@@ -92,6 +94,7 @@ func (s *Session) reply(x Exchange) []results.Check {
 	o.Exchange = x
 	if x.Replied {
 		o.truncation(s.tools(o), s.maxTokens(o))
+		s.noteReplied(o)
 	}
 	return s.run(atReply, &scene{session: s, x: o, where: fmt.Sprintf("reply %d", len(s.seen))})
 }
@@ -131,6 +134,9 @@ type callKey struct{ exchange, pos int }
 // answered returns what the tool server said to a call; false when it never got
 // it, as far as the tool servers were watched.
 func (s *Session) answered(k callKey) (codecs.ToolResult, bool) {
+	if len(s.executed) == 0 {
+		return codecs.ToolResult{}, false
+	}
 	if s.answers == nil {
 		var list []Exchange
 		for _, o := range s.seen {
