@@ -194,7 +194,21 @@ func readParts(raw []byte) ([]codecs.Part, error) {
 	return out, nil
 }
 
+// wantTexts refuses members that are neither a string nor null: read as absent, an
+// id or a name would pair a result with the call of another.
+func wantTexts(v jsonx.Value, keys ...string) error {
+	for _, key := range keys {
+		if m := v.Get(key); m.Defined() && m.Kind() != jsonx.String {
+			return fmt.Errorf("%s: want %s, got %s", key, jsonx.String, m.Kind())
+		}
+	}
+	return nil
+}
+
 func parseNeutralPart(v jsonx.Value, calls *int) (codecs.Part, error) {
+	if err := wantTexts(v, "kind", "type", "text", "signature", "id"); err != nil {
+		return codecs.Part{}, err
+	}
 	p := codecs.Part{
 		Kind: codecs.Kind(v.Get("kind").Str()), Type: v.Get("type").Str(), Text: v.Get("text").Str(),
 		Signature: v.Get("signature").Str(), Redacted: v.Get("redacted").Bool(), Extra: v.Get("extra").Raw(),
@@ -210,9 +224,15 @@ func parseNeutralPart(v jsonx.Value, calls *int) (codecs.Part, error) {
 		p.ID = v.Get("id").Str()
 	case codecs.MediaKind:
 		m := inner("media")
+		if err := wantTexts(m, "mime", "uri", "name", "data"); err != nil {
+			return p, err
+		}
 		p.Media = &codecs.Media{MIME: m.Get("mime").Str(), URI: m.Get("uri").Str(), Name: m.Get("name").Str(), Data: m.Get("data").Str()}
 	case codecs.CallKind:
 		in := inner("call")
+		if err := wantTexts(in, "id", "name", "signature", "item_id"); err != nil {
+			return p, err
+		}
 		c := &codecs.ToolCall{
 			Pos: *calls, ID: in.Get("id").Str(), Name: in.Get("name").Str(), Cut: in.Get("cut").Bool(),
 			Signature: in.Get("signature").Str(), ItemID: in.Get("item_id").Str(), Extra: in.Get("extra").Raw(),
@@ -261,6 +281,9 @@ func parseNeutralResult(v jsonx.Value) (codecs.ToolResult, error) {
 	if !v.IsObject() {
 		return codecs.ToolResult{}, fmt.Errorf("want an object, got %s", v.Kind())
 	}
+	if err := wantTexts(v, "id", "call_id", "tool_call_id", "tool_use_id", "name"); err != nil {
+		return codecs.ToolResult{}, err
+	}
 	r := codecs.ToolResult{ID: v.Get("id").Str(), Name: v.Get("name").Str()}
 	for _, key := range []string{"call_id", "tool_call_id", "tool_use_id"} { // as the wires spell it
 		if r.ID == "" {
@@ -287,6 +310,9 @@ func parseNeutralResult(v jsonx.Value) (codecs.ToolResult, error) {
 func Reply(raw []byte) (codecs.Reply, error) {
 	v, err := jsonx.Parse(raw)
 	if err != nil {
+		return codecs.Reply{}, fmt.Errorf("reply: %w", err)
+	}
+	if err := wantTexts(v, "id", "model", "finish", "raw_finish", "finish_message"); err != nil {
 		return codecs.Reply{}, fmt.Errorf("reply: %w", err)
 	}
 	r := codecs.Reply{
