@@ -7,6 +7,7 @@ package replay
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -98,6 +99,14 @@ func (c *Conversation) play(t Turn, in codecs.In) reply {
 	if out.Status == 0 {
 		out.Status = http.StatusOK
 	}
+	if out.Status < 200 || out.Status > 599 {
+		return c.failure(http.StatusInternalServerError, fmt.Sprintf("a turn of the script has the status %d; an answer has one of 200 to 599", out.Status))
+	}
+	for name := range out.Header {
+		if slices.Contains(ofTheConnection, http.CanonicalHeaderKey(name)) {
+			delete(out.Header, name)
+		}
+	}
 	if t.Frames != nil {
 		if req, _, err := c.Codec.ParseRequest(in, c.Profile); err == nil && req.Stream {
 			shape := c.Codec.Wire().StreamShape(in)
@@ -109,6 +118,10 @@ func (c *Conversation) play(t Turn, in codecs.In) reply {
 	withType(&out, "application/json")
 	return out
 }
+
+// ofTheConnection are headers that say how a recorded body came; it goes out in
+// another way.
+var ofTheConnection = []string{"Connection", "Content-Encoding", "Content-Length", "Keep-Alive", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // streamTypes are the content types of the shapes of a stream.
 var streamTypes = map[string]string{"sse": "text/event-stream", "ndjson": "application/x-ndjson", "json_array": "application/json"}
@@ -139,6 +152,8 @@ func (c *Conversation) note(in codecs.In, out reply) reply {
 	return out
 }
 
+var errTooLarge = fmt.Errorf("the body is larger than the limit of %d bytes", codecs.MaxBody)
+
 // read reads a request as the server sees it.
 func read(req *http.Request) (codecs.In, error) {
 	in := codecs.In{Method: req.Method, Path: req.URL.EscapedPath(), Query: req.URL.Query(), Header: req.Header.Clone()}
@@ -148,7 +163,7 @@ func read(req *http.Request) (codecs.In, error) {
 	body, err := io.ReadAll(io.LimitReader(req.Body, codecs.MaxBody+1))
 	_ = req.Body.Close()
 	if err == nil && len(body) > codecs.MaxBody {
-		err = fmt.Errorf("the body is larger than the limit of %d bytes", codecs.MaxBody)
+		err = errTooLarge
 	}
 	if err != nil {
 		return in, fmt.Errorf("replay: read request: %w", err)
@@ -173,6 +188,9 @@ func (c *Conversation) RoundTrip(req *http.Request) (*http.Response, error) {
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header(out.Header).Clone(), Body: io.NopCloser(bytes.NewReader(out.Body)), ContentLength: int64(len(out.Body)), Request: req,
 	}
+	if req.Method == http.MethodHead {
+		resp.Body = http.NoBody
+	}
 	if out.frames != nil {
 		var pieces []io.Reader // a reader sees the bounds that a chunked body has
 		for _, f := range out.frames {
@@ -186,11 +204,15 @@ func (c *Conversation) RoundTrip(req *http.Request) (*http.Response, error) {
 // ServeHTTP answers one request over a connection; frames go out as chunks.
 func (c *Conversation) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	in, err := read(req)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+	var out reply
+	switch {
+	case errors.Is(err, errTooLarge):
+		out = c.note(in, c.failure(http.StatusRequestEntityTooLarge, err.Error()))
+	case err != nil: // nobody is likely to read this
+		out = c.failure(http.StatusBadRequest, err.Error())
+	default:
+		out = c.answer(in)
 	}
-	out := c.answer(in)
 	for k, v := range out.Header {
 		w.Header()[k] = v
 	}

@@ -27,9 +27,12 @@ const oneModel = `{"id":MODEL,"object":"model","created":0,"owned_by":"conform",
 
 // sideAnswer answers a side request; ok is false for every other.
 func sideAnswer(in codecs.In, model string) (codecs.Answer, bool) {
-	path := strings.TrimRight(in.Path, "/")
+	path, method := strings.TrimRight(in.Path, "/"), in.Method
+	if method == http.MethodHead { // asks what GET would say
+		method = http.MethodGet
+	}
 	for _, r := range sideRoutes {
-		if in.Method != r.method || !fits(r.suffix, path) {
+		if method != r.method || !fits(r.suffix, path) {
 			continue
 		}
 		body := strings.NewReplacer(
