@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
+	"github.com/toolconform/conform/internal/wait"
 	"github.com/toolconform/conform/suite"
 	"github.com/toolconform/conform/suite/results"
 )
@@ -177,37 +179,22 @@ func serveOps(ctx context.Context, e env, catalog *engines.Catalog) error {
 	if err := answer(hello.Set("dialects", jsonx.List(dialects...)).Set("ops", jsonx.List(ops...)).Raw()); err != nil {
 		return err
 	}
-	type read struct {
-		line []byte
-		err  error
-	}
-	next := make(chan read)
-	go func() {
-		lines := bufio.NewReader(e.stdin)
-		for {
-			line, err := readLine(lines)
-			next <- read{line, err}
-			if err != nil {
-				return
+	lines := bufio.NewReader(e.stdin)
+	for {
+		line, err := wait.For(ctx, 0, func() ([]byte, error) { return readLine(lines) })
+		if ctx.Err() != nil {
+			return &failure{exitBroken, "stopped"}
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			if err := answer(runOp(line, catalog)); err != nil {
+				return err
 			}
 		}
-	}()
-	for {
-		select {
-		case <-ctx.Done():
-			return &failure{exitBroken, "stopped"}
-		case r := <-next:
-			if len(strings.TrimSpace(string(r.line))) > 0 {
-				if err := answer(runOp(r.line, catalog)); err != nil {
-					return err
-				}
-			}
-			switch {
-			case errors.Is(r.err, io.EOF):
-				return nil
-			case r.err != nil:
-				return usage("standard input: %v", r.err)
-			}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return usage("standard input: %v", err)
 		}
 	}
 }

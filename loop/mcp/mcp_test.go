@@ -37,8 +37,8 @@ var fixtureJSON = `{"name":"pier","tools":[
 
 func fixture(t testing.TB) *toolserver.Server {
 	t.Helper()
-	s, err := toolserver.Parse([]byte(fixtureJSON))
-	if err != nil {
+	s := &toolserver.Server{}
+	if err := json.Unmarshal([]byte(fixtureJSON), s); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -57,7 +57,8 @@ func TestMain(m *testing.M) {
 	if logFile == "" {
 		os.Exit(m.Run())
 	}
-	s, err := toolserver.Parse([]byte(fixtureJSON))
+	s := &toolserver.Server{}
+	err := json.Unmarshal([]byte(fixtureJSON), s)
 	if err == nil {
 		err = s.ServeStdio(context.Background(), os.Stdin, os.Stdout)
 	}

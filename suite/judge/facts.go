@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"slices"
+
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 )
@@ -8,24 +10,14 @@ import (
 // thinkingIsOff tells whether the request switches thinking off.
 func (c *scene) thinkingIsOff() bool {
 	body := jsonx.Of(c.x.In.Body)
-	for _, off := range c.wire().ThinkingOff {
-		if jsonx.Equal(body.Lookup(off.Pointer).Raw(), off.Value) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.wire().ThinkingOff, func(off codecs.Setting) bool { return jsonx.Equal(body.Lookup(off.Pointer).Raw(), off.Value) })
 }
 
 // storedHistory tells whether turns of the conversation are kept by the engine
 // and do not stand in the request.
 func (c *scene) storedHistory() bool {
 	body := jsonx.Of(c.x.In.Body)
-	for _, pointer := range c.wire().Stored {
-		if body.Lookup(pointer).Defined() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.wire().Stored, func(pointer string) bool { return body.Lookup(pointer).Defined() })
 }
 
 // orderPairs tells whether only the order pairs the results of a turn, and
@@ -35,11 +27,7 @@ func (c *scene) orderPairs(calls []codecs.ToolCall) (order, names bool) {
 	case codecs.IDsNever:
 		return true, false
 	case codecs.IDsOptional:
-		for _, call := range calls {
-			if call.ID == "" {
-				return true, true
-			}
-		}
+		order = slices.ContainsFunc(calls, func(call codecs.ToolCall) bool { return call.ID == "" })
 	}
-	return false, false
+	return order, order
 }

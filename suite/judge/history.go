@@ -311,12 +311,7 @@ func (t *turn) want() {
 
 // cutAny tells whether the token limit cut a call of the turn.
 func (t *turn) cutAny() bool {
-	for _, w := range t.wanted {
-		if w.cut {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.wanted, func(w wanted) bool { return w.cut })
 }
 
 // answer returns the result that stands in the history for the call at k.

@@ -121,7 +121,12 @@ func (c *scene) say(level results.Level, v results.Verdict, message, evidence st
 	if v == results.Fail {
 		c.failed = append(c.failed, k)
 	}
-	c.session.findings.add(k)
+	if c.session.findings == nil {
+		c.session.findings = map[string]results.Check{}
+	}
+	if old, ok := c.session.findings[k.ID]; !ok || severity(old) < severity(k) {
+		c.session.findings[k.ID] = k
+	}
 }
 
 func (c *scene) pass() { c.say("", results.Pass, "", "") }
@@ -133,18 +138,6 @@ func (c *scene) fail(want, got string) { c.failAt("", want, got) }
 
 func (c *scene) failAt(level results.Level, want, got string) {
 	c.say(level, results.Fail, c.where, "expected "+want+", seen "+got)
-}
-
-// findings keeps the worst verdict of each rule.
-type findings struct{ by map[string]results.Check }
-
-func (f *findings) add(k results.Check) {
-	if f.by == nil {
-		f.by = map[string]results.Check{}
-	}
-	if old, ok := f.by[k.ID]; !ok || severity(old) < severity(k) {
-		f.by[k.ID] = k
-	}
 }
 
 // severity orders verdicts; of two failures the one of the higher level counts.
@@ -160,16 +153,6 @@ func severity(k results.Check) int {
 		return 1
 	}
 	return 0
-}
-
-func (f *findings) list() []results.Check {
-	out := []results.Check{}
-	for _, r := range Rules() {
-		if k, ok := f.by[r.ID]; ok {
-			out = append(out, k)
-		}
-	}
-	return out
 }
 
 // mostEvidence keeps a document small when a body is large.

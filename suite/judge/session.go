@@ -21,7 +21,7 @@ type Session struct {
 	answers  map[callKey]codecs.ToolResult // nil: to be found anew
 	replied  map[uint64]map[int][]int      // print of a history -> turn that answers it -> exchanges
 	looked   int                           // replies that a request was held against, for the test that they are few
-	findings findings
+	findings map[string]results.Check      // the worst of each rule
 }
 
 // observed is an exchange and what later requests are held against.
@@ -60,7 +60,15 @@ func (s *Session) End(e End) []results.Check {
 
 // Findings returns the verdict of every check that had something to judge so
 // far, the worst of each, in the order of the rules.
-func (s *Session) Findings() []results.Check { return s.findings.list() }
+func (s *Session) Findings() []results.Check {
+	out := []results.Check{}
+	for _, r := range Rules() {
+		if k, ok := s.findings[r.ID]; ok {
+			out = append(out, k)
+		}
+	}
+	return out
+}
 
 // Exchange returns the last exchange, as it was read.
 func (s *Session) Exchange() Exchange {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -61,12 +62,7 @@ func (s *Session) CutCall() string {
 }
 
 func (s *Session) ranEmpty(name string) bool {
-	for _, e := range s.executed {
-		if e.Name == name && jsonx.Equal(e.Arguments, []byte("{}")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.executed, func(e Executed) bool { return e.Name == name && jsonx.Equal(e.Arguments, []byte("{}")) })
 }
 
 // answers tells whether a request holds a result for the id.

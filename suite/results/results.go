@@ -2,7 +2,10 @@
 // any report can be made from. It is a leaf: it knows no codec and no engine.
 package results
 
-import _ "embed" // for the schema
+import (
+	_ "embed" // for the schema
+	"slices"
+)
 
 // Version is the version of the document's form; schema.v2.json describes it.
 const Version = 2
@@ -246,12 +249,7 @@ func (d Document) Failed(failOn string) bool {
 }
 
 func (c Cell) failsAt(l Level) bool {
-	for _, k := range c.Checks {
-		if k.Verdict == Fail && k.Level == l {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Checks, func(k Check) bool { return k.Verdict == Fail && k.Level == l })
 }
 
 // Broken tells whether the harness itself failed somewhere.

@@ -112,6 +112,10 @@ type RPCError struct {
 
 func (e *RPCError) Error() string { return e.Message }
 
+func (e *RPCError) json() json.RawMessage {
+	return (&jsonx.Fields{}).Int("code", int64(e.Code)).Str("message", e.Message).Raw()
+}
+
 // failure reads the error of an answer: {"code","message"}, or a message alone.
 func failure(raw json.RawMessage) *RPCError {
 	v := jsonx.Of(raw)
@@ -123,59 +127,6 @@ func failure(raw json.RawMessage) *RPCError {
 		}
 	}
 	return e
-}
-
-// Parse reads a server from its JSON form and checks it.
-func Parse(data []byte) (*Server, error) {
-	if err := jsonx.Check(data); err != nil {
-		return nil, fmt.Errorf("tool server: %w", err)
-	}
-	s := &Server{}
-	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("tool server: %w", err)
-	}
-	return s, s.Check()
-}
-
-// Check tells what is wrong with the data of the server, and where.
-func (s *Server) Check() error {
-	object := func(raw json.RawMessage) bool {
-		v, err := jsonx.Parse(raw)
-		return err == nil && v.IsObject()
-	}
-	for i, t := range s.Tools {
-		at := fmt.Sprintf("tool server %q: /tools/%d", s.Name, i)
-		switch {
-		case t.Name == "":
-			return fmt.Errorf("%s/name: a tool needs a name", at)
-		case len(t.InputSchema) > 0 && !object(t.InputSchema):
-			return fmt.Errorf("%s/inputSchema: want a JSON object", at)
-		case len(t.OutputSchema) > 0 && !object(t.OutputSchema):
-			return fmt.Errorf("%s/outputSchema: want a JSON object", at)
-		case len(t.Annotations) > 0 && !object(t.Annotations):
-			return fmt.Errorf("%s/annotations: want a JSON object", at)
-		}
-		for k, a := range t.Answers {
-			at := fmt.Sprintf("%s/answers/%d", at, k)
-			ways := 0
-			for _, set := range []bool{len(a.Result) > 0, len(a.Error) > 0, a.Hang} {
-				if set {
-					ways++
-				}
-			}
-			switch {
-			case ways > 1:
-				return fmt.Errorf("%s: want one of result, error and hang", at)
-			case len(a.Error) > 0 && failure(a.Error).Message == "":
-				return fmt.Errorf("%s/error: want a message, or an object with code and message, got %.80s", at, a.Error)
-			case len(a.When) > 0 && !object(a.When):
-				return fmt.Errorf("%s/when: want a JSON object", at)
-			case len(a.Result) > 0 && !object(a.Result):
-				return fmt.Errorf("%s/result: want an MCP tools/call result, a JSON object", at)
-			}
-		}
-	}
-	return nil
 }
 
 // ListTools returns the MCP tools/list result. It is not to be changed.

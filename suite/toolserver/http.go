@@ -92,9 +92,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
 }
 
 func plainError(w http.ResponseWriter, status int, e *RPCError) {
-	var inner, f jsonx.Fields
-	inner.Int("code", int64(e.Code)).Str("message", e.Message)
-	writeJSON(w, status, f.Set("error", inner.Raw()).Raw())
+	writeJSON(w, status, (&jsonx.Fields{}).Set("error", e.json()).Raw())
 }
 
 func writeJSON(w http.ResponseWriter, status int, body json.RawMessage) {

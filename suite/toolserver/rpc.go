@@ -107,7 +107,6 @@ func rpcError(id json.RawMessage, err error) json.RawMessage {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	var inner, f jsonx.Fields
-	inner.Int("code", int64(e.Code)).Str("message", e.Message)
-	return f.Str("jsonrpc", "2.0").Set("id", id).Set("error", inner.Raw()).Raw()
+	var f jsonx.Fields
+	return f.Str("jsonrpc", "2.0").Set("id", id).Set("error", e.json()).Raw()
 }

@@ -3,6 +3,7 @@ package toolserver_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"runtime"
@@ -27,28 +28,16 @@ const data = `{"name":"quay","tools":[
 
 func quay(t testing.TB) *toolserver.Server {
 	t.Helper()
-	s, err := toolserver.Parse([]byte(data))
-	if err != nil {
+	return served(t, data)
+}
+
+func served(t testing.TB, data string) *toolserver.Server {
+	t.Helper()
+	s := &toolserver.Server{}
+	if err := json.Unmarshal([]byte(data), s); err != nil {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func TestParseChecks(t *testing.T) {
-	for _, c := range []struct{ data, want string }{
-		{`{"name":`, "unexpected end of JSON"},
-		{`{"tools":5}`, "tools"},
-		{`{"name":"q","tools":[{"name":""}]}`, "/tools/0/name"},
-		{`{"name":"q","tools":[{"name":"a","inputSchema":[]}]}`, "/tools/0/inputSchema"},
-		{`{"name":"q","tools":[{"name":"a","annotations":1}]}`, "/tools/0/annotations"},
-		{`{"name":"q","tools":[{"name":"a","answers":[{"when":[]}]}]}`, "/tools/0/answers/0/when"},
-		{`{"name":"q","tools":[{"name":"a","answers":[{},{"result":"x"}]}]}`, "/tools/0/answers/1/result"},
-		{`{"name":"q","tools":[{"name":"a","answers":[{"error":"x","hang":true}]}]}`, "one of result, error and hang"},
-	} {
-		if _, err := toolserver.Parse([]byte(c.data)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error = %v, want one with %q", c.data, err, c.want)
-		}
-	}
 }
 
 func TestWhen(t *testing.T) {
@@ -338,12 +327,9 @@ func TestLogKeepsArguments(t *testing.T) {
 
 // A protocol error keeps its code on every way, and the log tells it.
 func TestErrorKeepsItsCode(t *testing.T) {
-	s, err := toolserver.Parse([]byte(`{"name":"pier","tools":[
+	s := served(t, `{"name":"pier","tools":[
 		{"name":"own","answers":[{"error":{"code":-32050,"message":"closed"}}]},
-		{"name":"plain","answers":[{"error":"broken"}]}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+		{"name":"plain","answers":[{"error":"broken"}]}]}`)
 	url := listen(t, s)
 	for name, want := range map[string]string{"own": `{"code":-32050,"message":"closed"}`, "plain": `{"code":-32603,"message":"broken"}`} {
 		_, rpc := do(t, "POST", url+"/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`","arguments":{}}}`)
@@ -359,9 +345,6 @@ func TestErrorKeepsItsCode(t *testing.T) {
 		if c.Err == nil || c.Server != "pier" || c.Result != nil || (c.Err.Code == -32050) != (c.Name == "own") {
 			t.Errorf("log %+v", c)
 		}
-	}
-	if _, err := toolserver.Parse([]byte(`{"name":"pier","tools":[{"name":"x","answers":[{"error":{"code":1}}]}]}`)); err == nil || !strings.Contains(err.Error(), "want a message") {
-		t.Errorf("an error without a message: %v", err)
 	}
 }
 
