@@ -232,7 +232,7 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"truncated.json", "deep-objects.json", "a-page.httprr", "binary.yaml"} {
-		if !strings.Contains(r.out, "FAILED: "+name+" #-1: ") {
+		if !strings.Contains(r.out, "FAILED: "+name+": ") {
 			t.Errorf("verify does not name %s:\n%.2000s", name, r.out)
 		}
 	}

@@ -65,7 +65,12 @@ usage, 3 the harness itself failed.`,
 				if err := os.MkdirAll(transcripts, 0o755); err != nil {
 					return usage("--transcripts: %v", err)
 				}
-				runner.Keep = func(p suite.Played) (string, error) { return writeTranscript(transcripts, p) }
+				dir, err := os.OpenRoot(transcripts)
+				if err != nil {
+					return usage("--transcripts: %v", err)
+				}
+				defer dir.Close()
+				runner.Keep = func(p suite.Played) (string, error) { return writeTranscript(dir, p) }
 			}
 			doc, err := runner.Run(cmd.Context(), sel)
 			if err != nil {
@@ -103,7 +108,8 @@ usage, 3 the harness itself failed.`,
 }
 
 // writeTranscript writes what happened in a cell and returns the name of the file.
-func writeTranscript(dir string, p suite.Played) (string, error) {
+// Neither a name nor a link in the folder leads out of it.
+func writeTranscript(dir *os.Root, p suite.Played) (string, error) {
 	text, err := p.JSON()
 	if err != nil {
 		return "", err
@@ -112,11 +118,11 @@ func writeTranscript(dir string, p suite.Played) (string, error) {
 	if p.Cell.Stream {
 		name += ".stream"
 	}
-	file := filepath.Join(dir, p.Engine, filepath.FromSlash(name)+".json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	file := filepath.Join(p.Engine, filepath.FromSlash(name)+".json")
+	if err := dir.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return "", err
 	}
-	return filepath.ToSlash(file), os.WriteFile(file, append([]byte(indented(text)), '\n'), 0o644)
+	return filepath.ToSlash(filepath.Join(dir.Name(), file)), dir.WriteFile(file, append([]byte(indented(text)), '\n'), 0o644)
 }
 
 // beside is the document with its transcripts named from where file is.

@@ -77,7 +77,7 @@ func printVerify(w io.Writer, r verify.Report) {
 		fmt.Fprintf(w, "no parts, to look at: %s #%d (finish %q)\n", clean(p.File), p.Exchange, clean(p.Finish))
 	}
 	for _, p := range r.Failed {
-		fmt.Fprintf(w, "FAILED: %s #%d: %s\n", clean(p.File), p.Exchange, clean(p.Error))
+		fmt.Fprintf(w, "FAILED: %s: %s\n", placed(p), clean(p.Error))
 	}
 }
 
@@ -136,7 +136,7 @@ func printJudged(w io.Writer, r verify.Judged) {
 		}
 	}
 	for _, p := range r.Failed {
-		fmt.Fprintf(w, "FAILED: %s #%d: %s\n", clean(p.File), p.Exchange, clean(p.Error))
+		fmt.Fprintf(w, "FAILED: %s: %s\n", placed(p), clean(p.Error))
 	}
 	fmt.Fprintf(w, "%d findings of level must in accepted requests\n", r.Must())
 }
@@ -150,4 +150,12 @@ func rulesBroken(of map[string]int) string {
 		out = append(out, fmt.Sprintf("%s %d", id, of[id]))
 	}
 	return strings.Join(out, ", ")
+}
+
+// placed names the exchange of a file, or the whole file.
+func placed(p verify.Place) string {
+	if p.Exchange < 0 {
+		return clean(p.File)
+	}
+	return fmt.Sprintf("%s #%d", clean(p.File), p.Exchange)
 }
