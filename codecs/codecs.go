@@ -71,14 +71,14 @@ type Kind string
 
 // The kinds of a Part.
 const (
-	Text       Kind = "text"
-	Reasoning  Kind = "reasoning"
-	MediaKind  Kind = "media"
-	CallKind   Kind = "call"
-	ResultKind Kind = "result"
-	Server     Kind = "server" // a call that the provider ran, or its result
-	Client     Kind = "client" // a call that the client must answer in a way other than a tool result; never run
-	Opaque     Kind = "opaque" // a block of a type this project does not know; kept for the echo
+	KindText      Kind = "text"
+	KindReasoning Kind = "reasoning"
+	KindMedia     Kind = "media"
+	KindCall      Kind = "call"
+	KindResult    Kind = "result"
+	KindServer    Kind = "server" // a call that the provider ran, or its result
+	KindClient    Kind = "client" // a call that the client must answer in a way other than a tool result; never run
+	KindOpaque    Kind = "opaque" // a block of a type this project does not know; kept for the echo
 )
 
 // Part is one ordered piece of a message. Media, Call and Result are set for
@@ -220,7 +220,7 @@ func (r Reply) Text() string { return Message{Parts: r.Parts}.Text() }
 func (r Reply) Reasoning() string {
 	var texts []string
 	for _, p := range r.Parts {
-		if p.Kind == Reasoning && p.Text != "" {
+		if p.Kind == KindReasoning && p.Text != "" {
 			texts = append(texts, p.Text)
 		}
 	}
@@ -231,7 +231,7 @@ func (r Reply) Reasoning() string {
 func (r Reply) Calls() []ToolCall {
 	var out []ToolCall
 	for _, p := range r.Parts {
-		if p.Kind == CallKind && p.Call != nil {
+		if p.Kind == KindCall && p.Call != nil {
 			out = append(out, *p.Call)
 		}
 	}
@@ -239,14 +239,14 @@ func (r Reply) Calls() []ToolCall {
 }
 
 // ServerCalls returns the parts that report what the provider ran itself.
-func (r Reply) ServerCalls() []Part { return r.ofKind(Server) }
+func (r Reply) ServerCalls() []Part { return r.ofKind(KindServer) }
 
 // ClientCalls returns the calls that the client must answer in another way than
 // with a tool result. They are never run.
-func (r Reply) ClientCalls() []Part { return r.ofKind(Client) }
+func (r Reply) ClientCalls() []Part { return r.ofKind(KindClient) }
 
 // Media returns the media that the model made.
-func (r Reply) Media() []Part { return r.ofKind(MediaKind) }
+func (r Reply) Media() []Part { return r.ofKind(KindMedia) }
 
 func (r Reply) ofKind(k Kind) []Part {
 	var out []Part
@@ -262,7 +262,7 @@ func (r Reply) ofKind(k Kind) []Part {
 func (m Message) Text() string {
 	var b strings.Builder
 	for _, p := range m.Parts {
-		if p.Kind == Text {
+		if p.Kind == KindText {
 			b.WriteString(p.Text)
 		}
 	}

@@ -11,7 +11,7 @@ func reply(finish string, calls ...codecs.ToolCall) codecs.Reply {
 	r := codecs.Reply{Finish: finish, RawFinish: finish, Usage: &codecs.Usage{Output: 10}}
 	for i := range calls {
 		calls[i].Pos = i
-		r.Parts = append(r.Parts, codecs.Part{Kind: codecs.CallKind, Call: &calls[i]})
+		r.Parts = append(r.Parts, codecs.Part{Kind: codecs.KindCall, Call: &calls[i]})
 	}
 	return r
 }
@@ -31,7 +31,7 @@ func TestTruncate(t *testing.T) {
 		name      string
 		r         codecs.Reply
 		maxTokens int
-		rule      codecs.Rule
+		rule      codecs.Truncation
 		kept      int
 		dropped   int
 		err       bool

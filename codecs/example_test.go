@@ -43,8 +43,8 @@ func Example() {
 // Truncate drops a call that a token limit cut, and keeps the complete one.
 func ExampleTruncate() {
 	reply := codecs.Reply{Finish: codecs.FinishLength, RawFinish: "max_tokens", Parts: []codecs.Part{
-		{Kind: codecs.CallKind, Call: &codecs.ToolCall{Pos: 0, Name: "light", ArgumentsText: `{"lamp":7}`, Arguments: codecs.Raw(`{"lamp":7}`)}},
-		{Kind: codecs.CallKind, Call: &codecs.ToolCall{Pos: 1, Name: "light", ArgumentsText: `{"la`, ArgumentsErr: "unexpected end"}},
+		{Kind: codecs.KindCall, Call: &codecs.ToolCall{Pos: 0, Name: "light", ArgumentsText: `{"lamp":7}`, Arguments: codecs.Raw(`{"lamp":7}`)}},
+		{Kind: codecs.KindCall, Call: &codecs.ToolCall{Pos: 1, Name: "light", ArgumentsText: `{"la`, ArgumentsErr: "unexpected end"}},
 	}}
 	kept, dropped, err := codecs.Truncate(reply, nil, 0, codecs.Safe)
 	fmt.Println(len(kept.Calls()), dropped[0].ArgumentsText, err)

@@ -28,8 +28,8 @@ type Decoder interface {
 
 // Event is one delta of a stream.
 type Event struct {
-	Kind    Kind   // of the part that grows: Text, Reasoning, CallKind; other parts come whole, with Close
-	Pos     int    // ordinal of the call among the calls of the turn; for CallKind
+	Kind    Kind   // of the part that grows: KindText, KindReasoning, KindCall; other parts come whole, with Close
+	Pos     int    // ordinal of the call among the calls of the turn; for KindCall
 	ID      string // of the call, in the event that has it first
 	Name    string // as ID
 	Text    string // what was added: text, reasoning, or arguments text

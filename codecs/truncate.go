@@ -7,14 +7,14 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// Rule says which calls of a reply a token limit is taken to have cut.
-type Rule int
+// Truncation says which calls of a reply a token limit is taken to have cut.
+type Truncation int
 
 const (
 	// Safe drops undecodable calls, and the last call when it misses a
 	// property that its schema requires; and it sees the limit in the token
 	// count too. It is the default.
-	Safe Rule = iota
+	Safe Truncation = iota
 	// Documented is the rule of the source documents alone: on a token-limit
 	// stop, calls whose arguments do not decode are dropped.
 	Documented
@@ -28,7 +28,7 @@ const (
 // it has no result. When every call was cut, err is a *TruncatedError.
 // A cut that still decodes, misses no required property and shows no sign of the
 // limit cannot be seen.
-func Truncate(r Reply, tools []Tool, maxTokens int, rule Rule) (kept Reply, dropped []ToolCall, err error) {
+func Truncate(r Reply, tools []Tool, maxTokens int, rule Truncation) (kept Reply, dropped []ToolCall, err error) {
 	reason, limit := LimitHit(r, maxTokens, rule)
 	calls := r.Calls()
 	cut := map[int]bool{}
@@ -53,7 +53,7 @@ func Truncate(r Reply, tools []Tool, maxTokens int, rule Rule) (kept Reply, drop
 	kept = r
 	kept.Parts = nil
 	for _, p := range r.Parts {
-		if p.Kind == CallKind && p.Call != nil && cut[p.Call.Pos] {
+		if p.Kind == KindCall && p.Call != nil && cut[p.Call.Pos] {
 			dropped = append(dropped, *p.Call)
 			continue
 		}
@@ -80,7 +80,7 @@ func Truncate(r Reply, tools []Tool, maxTokens int, rule Rule) (kept Reply, drop
 
 // LimitHit tells whether a token limit ended r, and what shows it: the finish
 // reason, or under Safe the token count.
-func LimitHit(r Reply, maxTokens int, rule Rule) (reason string, hit bool) {
+func LimitHit(r Reply, maxTokens int, rule Truncation) (reason string, hit bool) {
 	if r.Finish == FinishLength {
 		switch r.RawFinish {
 		case "", "max_output_tokens": // the source documents name the limit of Responses length

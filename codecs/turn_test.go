@@ -150,12 +150,12 @@ func TestTurnResult(t *testing.T) {
 // with its id leaves in doubt; what answers nothing goes.
 func TestPairHistory(t *testing.T) {
 	call := func(id string) codecs.Part {
-		return codecs.Part{Kind: codecs.CallKind, Call: &codecs.ToolCall{ID: id, Name: "tide"}}
+		return codecs.Part{Kind: codecs.KindCall, Call: &codecs.ToolCall{ID: id, Name: "tide"}}
 	}
 	result := func(id string) codecs.Part {
-		return codecs.Part{Kind: codecs.ResultKind, Result: &codecs.ToolResult{ID: id}}
+		return codecs.Part{Kind: codecs.KindResult, Result: &codecs.ToolResult{ID: id}}
 	}
-	text := codecs.Part{Kind: codecs.Text, Text: "hm"}
+	text := codecs.Part{Kind: codecs.KindText, Text: "hm"}
 	m := func(role string, parts ...codecs.Part) codecs.Message {
 		return codecs.Message{Role: role, Parts: parts}
 	}

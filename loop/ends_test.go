@@ -77,7 +77,7 @@ func TestCompleteUnderLimit(t *testing.T) {
 		codec codecs.Codec
 		body  string
 		tool  string
-		rule  codecs.Rule
+		rule  codecs.Truncation
 		ran   int
 	}{
 		{"TU11", openai.Codec{}, chat("length", "", `c1 tide {"harbour":"Husum"}`), "tide!harbour", codecs.Safe, 1},

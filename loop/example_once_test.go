@@ -26,7 +26,7 @@ func ExampleOnce() {
 		Codec: anthropic.Codec{}, Model: "m-1", MaxTokens: 64,
 		Sender:      sender(`{"content":[{"type":"text","text":"High water is at noon."}],"stop_reason":"end_turn"}`),
 		ServerTools: []codecs.Raw{codecs.Raw(`{"type":"web_search_20250305","name":"web_search"}`)},
-		Messages:    []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "When is high water?"}}}},
+		Messages:    []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "When is high water?"}}}},
 	})
 	fmt.Println(out.Text, err)
 	fmt.Println(string(out.Requests[0]))
@@ -40,7 +40,7 @@ func ExampleErrorKind() {
 	_, err := loop.Once(context.Background(), loop.Config{
 		Codec: anthropic.Codec{}, Model: "m-1",
 		Sender:   sender(`{"content":[],"stop_reason":"refusal"}`),
-		Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Sink it."}}}},
+		Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "Sink it."}}}},
 	})
 	fmt.Println(loop.ErrorKind(err))
 	fmt.Println(err)

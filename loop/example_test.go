@@ -20,7 +20,7 @@ func ExampleRun() {
 	out, err := loop.Run(context.Background(), loop.Config{
 		Codec: openai.Codec{}, Model: "m-1", Sender: engine,
 		Servers:  []loop.ToolServer{server},
-		Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "When is high tide at Husum?"}}}},
+		Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "When is high tide at Husum?"}}}},
 	})
 	fmt.Println(out.Text, err)
 	fmt.Println(out.Ran[0].Name, string(out.Ran[0].Arguments))

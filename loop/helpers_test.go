@@ -110,7 +110,7 @@ func said(text string) codecs.ToolResult {
 func tides(tools ...string) *harbour { return &harbour{name: "alpha", tools: tools} }
 
 func ask(text string) []codecs.Message {
-	return []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: text}}}}
+	return []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: text}}}}
 }
 
 func config(c codecs.Codec, e *engine, servers ...loop.ToolServer) loop.Config {

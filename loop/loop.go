@@ -107,9 +107,9 @@ type Config struct {
 	MaxTokens int           // 0: the provider's default
 	Extra     codecs.Raw    // object, merged into every request body
 
-	MaxIterations int         // requests at most; 0 is DefaultIterations
-	LastTurn      LastTurn    // the calls of the last allowed reply
-	Truncation    codecs.Rule // what a token limit is taken to have cut
+	MaxIterations int               // requests at most; 0 is DefaultIterations
+	LastTurn      LastTurn          // the calls of the last allowed reply
+	Truncation    codecs.Truncation // what a token limit is taken to have cut
 
 	RequestTimeout time.Duration // of one request; 0 is none
 	CallTimeout    time.Duration // of one ListTools or CallTool; 0 is none

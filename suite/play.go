@@ -143,7 +143,7 @@ func checkPlay(in jsonx.Value) error {
 
 func playMessages(in jsonx.Value) ([]codecs.Message, error) {
 	if !in.Get("messages").Defined() {
-		return []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Go on."}}}}, nil
+		return []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "Go on."}}}}, nil
 	}
 	var f jsonx.Fields
 	req, _, err := neutral.Request(f.Set("messages", in.Get("messages").Raw()).Raw())

@@ -69,7 +69,7 @@ func neutralRequest(c codecs.Full, p codecs.Profile, body []byte) (codecs.Raw, e
 	}
 	for _, m := range req.Messages {
 		for _, part := range m.Parts {
-			if part.Kind == codecs.ResultKind {
+			if part.Kind == codecs.KindResult {
 				part.Result.ID = ""
 			}
 		}

@@ -140,7 +140,7 @@ func (d deaf) Run(ctx context.Context, t client.Task) client.Outcome {
 // and a stream without its end are found.
 func TestFaultsOfStreams(t *testing.T) {
 	loses := func(r codecs.Reply) codecs.Reply {
-		r.Parts = slices.DeleteFunc(slices.Clone(r.Parts), func(p codecs.Part) bool { return p.Kind == codecs.CallKind })
+		r.Parts = slices.DeleteFunc(slices.Clone(r.Parts), func(p codecs.Part) bool { return p.Kind == codecs.KindCall })
 		return r
 	}
 	for _, c := range []struct {

@@ -174,7 +174,7 @@ func (c *cell) withoutLastTurn(want []fixtures.ToolCall) []fixtures.ToolCall {
 	}
 	calls := 0
 	for _, raw := range c.scenario.Turns[len(c.scenario.Turns)-1].Parts {
-		if jsonx.Of(raw).Get("kind").Str() == string(codecs.CallKind) {
+		if jsonx.Of(raw).Get("kind").Str() == string(codecs.KindCall) {
 			calls++
 		}
 	}

@@ -219,7 +219,7 @@ func repairCut(r *codecs.Reply, _ *error, _ codecs.Raw) bool {
 	}
 	changed := false
 	for _, p := range r.Parts {
-		if p.Kind == codecs.CallKind && p.Call.ArgumentsErr != "" {
+		if p.Kind == codecs.KindCall && p.Call.ArgumentsErr != "" {
 			p.Call.Arguments, p.Call.ArgumentsErr, p.Call.Cut = codecs.Raw(closed(p.Call.ArgumentsText)), "", false
 			changed = true
 		}
@@ -245,7 +245,7 @@ func loseLastCall(r *codecs.Reply, _ *error, _ codecs.Raw) bool {
 		return false
 	}
 	for i := len(r.Parts) - 1; ; i-- {
-		if r.Parts[i].Kind == codecs.CallKind {
+		if r.Parts[i].Kind == codecs.KindCall {
 			r.Parts = slices.Delete(slices.Clone(r.Parts), i, i+1)
 			return true
 		}
@@ -254,7 +254,7 @@ func loseLastCall(r *codecs.Reply, _ *error, _ codecs.Raw) bool {
 
 func loseCalls(r *codecs.Reply, _ *error, _ codecs.Raw) bool {
 	n := len(r.Parts)
-	r.Parts = slices.DeleteFunc(slices.Clone(r.Parts), func(p codecs.Part) bool { return p.Kind == codecs.CallKind })
+	r.Parts = slices.DeleteFunc(slices.Clone(r.Parts), func(p codecs.Part) bool { return p.Kind == codecs.KindCall })
 	return len(r.Parts) < n
 }
 

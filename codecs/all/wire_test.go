@@ -14,7 +14,7 @@ import (
 func TestWire(t *testing.T) {
 	const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 	text := func(role, s string) codecs.Message {
-		return codecs.Message{Role: role, Parts: []codecs.Part{{Kind: codecs.Text, Text: s}}}
+		return codecs.Message{Role: role, Parts: []codecs.Part{{Kind: codecs.KindText, Text: s}}}
 	}
 	call := codecs.ToolCall{ID: "toolu_123456789", Name: "tide", ArgumentsText: `{"port":"Oban"}`, Arguments: codecs.Raw(`{"port":"Oban"}`)}
 	image := codecs.Raw(`{"type":"image","data":"` + pixel + `","mimeType":"image/png"}`)
@@ -63,8 +63,8 @@ func TestWire(t *testing.T) {
 
 		body, back = send(codecs.Request{Messages: []codecs.Message{
 			text("user", "go"),
-			{Role: "assistant", Parts: []codecs.Part{{Kind: codecs.Reasoning, Text: "hm", Signature: "c2ln"}, {Kind: codecs.CallKind, Call: &call}}},
-			{Role: "tool", Parts: []codecs.Part{{Kind: codecs.ResultKind, Result: &codecs.ToolResult{ID: call.ID, Name: call.Name, IsError: true, Content: []codecs.Raw{image, codecs.TextBlock("ebb")}}}}},
+			{Role: "assistant", Parts: []codecs.Part{{Kind: codecs.KindReasoning, Text: "hm", Signature: "c2ln"}, {Kind: codecs.KindCall, Call: &call}}},
+			{Role: "tool", Parts: []codecs.Part{{Kind: codecs.KindResult, Result: &codecs.ToolResult{ID: call.ID, Name: call.Name, IsError: true, Content: []codecs.Raw{image, codecs.TextBlock("ebb")}}}}},
 		}})
 		check("ResultMedia", strings.Contains(string(body), pixel), w.ResultMedia == codecs.MediaNative)
 		messages := jsonx.Of(body).Get(w.Messages).Items()
@@ -83,7 +83,7 @@ func TestWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check("ReasoningKeys reads "+key, back.Messages[0].Parts[0].Kind, codecs.Reasoning)
+			check("ReasoningKeys reads "+key, back.Messages[0].Parts[0].Kind, codecs.KindReasoning)
 		}
 		check("CallsKey", callsKey, w.CallsKey)
 		check("TextCalls", strings.Contains(string(body), `\u003ctool_call`) || strings.Contains(string(body), "<tool_call"), w.TextCalls)

@@ -70,7 +70,7 @@ func carries(p codecs.Part) bool {
 	if p.Type == "" || jsonx.Of(p.Extra).Get("type").Str() != p.Type {
 		return false
 	}
-	if p.Kind == codecs.Server {
+	if p.Kind == codecs.KindServer {
 		return serverBlock(p.Type)
 	}
 	switch p.Type {

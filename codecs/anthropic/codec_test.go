@@ -125,7 +125,7 @@ func TestConcurrentUse(t *testing.T) {
 func TestCitationsOfAnotherDialect(t *testing.T) {
 	at := int64(3)
 	r := codecs.Reply{
-		ID: "m", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Fog."}}, Finish: codecs.FinishStop,
+		ID: "m", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "Fog."}}, Finish: codecs.FinishStop,
 		Citations: []codecs.Citation{{URL: "https://fog.example", Title: "Fog", StartIndex: &at}},
 	}
 	body, warnings, err := anthropic.Codec{}.RenderReply(r, codecs.Profile{})

@@ -38,7 +38,7 @@ func (d *decoder) block(b jsonx.Value, at string) {
 		call, warnings := readCall(b, at, d.calls)
 		d.calls++
 		d.reply.Warnings = append(d.reply.Warnings, warnings...)
-		d.add(codecs.Part{Kind: codecs.CallKind, Call: &call})
+		d.add(codecs.Part{Kind: codecs.KindCall, Call: &call})
 	default:
 		d.add(otherPart(b))
 	}
@@ -50,10 +50,10 @@ func (d *decoder) block(b jsonx.Value, at string) {
 func (d *decoder) text(text string, extra codecs.Raw) {
 	parts, _ := wire.SplitThink(text, d.profile)
 	if text == "" { // a block all the same
-		parts = []codecs.Part{{Kind: codecs.Text}}
+		parts = []codecs.Part{{Kind: codecs.KindText}}
 	}
 	for _, p := range parts {
-		if p.Kind == codecs.Text {
+		if p.Kind == codecs.KindText {
 			p.Extra, extra = extra, nil
 		}
 		d.add(p)
@@ -64,10 +64,10 @@ func (d *decoder) text(text string, extra codecs.Raw) {
 // is absent or empty is legal: shims have none.
 func reasoningPart(b jsonx.Value) codecs.Part {
 	if b.Get("type").Str() == typeRedacted {
-		return codecs.Part{Kind: codecs.Reasoning, Redacted: true, Signature: b.Get("data").Str(), Extra: wire.Without(b, "type", "data")}
+		return codecs.Part{Kind: codecs.KindReasoning, Redacted: true, Signature: b.Get("data").Str(), Extra: wire.Without(b, "type", "data")}
 	}
 	return codecs.Part{
-		Kind: codecs.Reasoning, Text: b.Get("thinking").Str(), Signature: b.Get("signature").Str(),
+		Kind: codecs.KindReasoning, Text: b.Get("thinking").Str(), Signature: b.Get("signature").Str(),
 		Extra: wire.Without(b, "type", "thinking", "signature"),
 	}
 }
@@ -81,11 +81,11 @@ func readCall(b jsonx.Value, at string, pos int) (codecs.ToolCall, []codecs.Warn
 // otherPart keeps a block of the provider's, or of an unknown type, whole.
 func otherPart(b jsonx.Value) codecs.Part {
 	if s, ok := b.Text(); ok {
-		return codecs.Part{Kind: codecs.Text, Text: s}
+		return codecs.Part{Kind: codecs.KindText, Text: s}
 	}
-	part := codecs.Part{Kind: codecs.Opaque, Type: b.Get("type").Str(), Extra: b.Raw()}
+	part := codecs.Part{Kind: codecs.KindOpaque, Type: b.Get("type").Str(), Extra: b.Raw()}
 	if serverBlock(part.Type) {
-		part.Kind = codecs.Server
+		part.Kind = codecs.KindServer
 		if part.ID = b.Get("id").Str(); part.ID == "" {
 			part.ID = b.Get("tool_use_id").Str()
 		}

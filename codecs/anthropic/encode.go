@@ -23,24 +23,24 @@ var idShape = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 // t.results; t is nil in a system message, which has no results.
 func (c *conversation) part(p codecs.Part, at string, t *wireMessage) codecs.Raw {
 	switch p.Kind {
-	case codecs.Text:
+	case codecs.KindText:
 		return textBlock(p.Text, c.extra(p.Extra, at))
-	case codecs.Reasoning:
+	case codecs.KindReasoning:
 		return c.reasoning(p, at)
-	case codecs.MediaKind:
+	case codecs.KindMedia:
 		if p.Media != nil {
 			return c.media(p, at)
 		}
-	case codecs.CallKind:
+	case codecs.KindCall:
 		if p.Call != nil && t != nil && t.role == "assistant" {
 			return c.call(*p.Call, at)
 		}
-	case codecs.ResultKind:
+	case codecs.KindResult:
 		if p.Result != nil && t != nil && t.role == "user" {
 			t.results = append(t.results, c.writer.block(p.Result.ID, *p.Result, c.extra(p.Extra, at), at))
 			return nil
 		}
-	case codecs.Server, codecs.Opaque:
+	case codecs.KindServer, codecs.KindOpaque:
 		if carries(p) {
 			return p.Extra
 		}
@@ -166,7 +166,7 @@ func (c *conversation) native(messages []codecs.Raw) {
 // only a message can carry (tool_addition) stays where it is.
 func (c *conversation) addSystem(m wire.Message) {
 	for _, p := range m.Parts {
-		if p.Kind == codecs.Opaque || p.Kind == codecs.Server {
+		if p.Kind == codecs.KindOpaque || p.Kind == codecs.KindServer {
 			c.add("system", m)
 			return
 		}

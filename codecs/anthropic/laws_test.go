@@ -8,21 +8,21 @@ import (
 	"github.com/toolconform/conform/internal/laws"
 )
 
-// subject says what this wire cannot carry.
-var subject = laws.Subject{
+// dialect says what this wire cannot carry.
+var dialect = laws.Dialect{
 	Codec: anthropic.Codec{}, Path: "/v1/messages", List: "messages", TagsStay: true, TakesMessages: true,
 	Profiles: []codecs.Profile{{ReasoningEcho: codecs.EchoRefused, UndecodableEcho: codecs.UndecodableEmpty}},
 	// The API refuses empty text blocks.
-	Echoed: func(p codecs.Part) (codecs.Part, bool) { return p, p.Kind != codecs.Text || p.Text != "" },
+	Echoed: func(p codecs.Part) (codecs.Part, bool) { return p, p.Kind != codecs.KindText || p.Text != "" },
 	// A blocked prompt and a moderated one are invalid_request_error like others.
 	Errors:   []string{codecs.ErrModeration, codecs.ErrBlocked},
 	Requests: []string{"anthropic/parse_request/results-late"}, // results go first
 }
 
-func TestLaws(t *testing.T) { laws.Cases(t, subject) }
+func TestLaws(t *testing.T) { laws.Cases(t, dialect) }
 
-func FuzzReply(f *testing.F) { laws.FuzzReply(f, subject) }
+func FuzzReply(f *testing.F) { laws.FuzzReply(f, dialect) }
 
-func FuzzError(f *testing.F) { laws.FuzzError(f, subject) }
+func FuzzError(f *testing.F) { laws.FuzzError(f, dialect) }
 
-func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, subject) }
+func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, dialect) }

@@ -67,7 +67,7 @@ type parser struct {
 
 func (p *parser) system(v jsonx.Value) []codecs.Part {
 	if s := v.Str(); s != "" {
-		return []codecs.Part{{Kind: codecs.Text, Text: s}}
+		return []codecs.Part{{Kind: codecs.KindText, Text: s}}
 	}
 	var out []codecs.Part
 	for _, b := range v.Items() {
@@ -86,7 +86,7 @@ func (p *parser) message(m jsonx.Value, at string) error {
 	content := m.Get("content")
 	switch content.Kind() {
 	case jsonx.String:
-		p.add(role, codecs.Part{Kind: codecs.Text, Text: content.Str()}, true)
+		p.add(role, codecs.Part{Kind: codecs.KindText, Text: content.Str()}, true)
 	case jsonx.Array:
 		p.blocks(role, content, at+"/content")
 	case jsonx.Null, jsonx.Absent:
@@ -133,7 +133,7 @@ func (p *parser) blocks(role string, content jsonx.Value, at string) {
 			call, warnings := readCall(b, here, calls)
 			calls++
 			p.Warnings = append(p.Warnings, warnings...)
-			p.add(role, codecs.Part{Kind: codecs.CallKind, Call: &call}, i == 0)
+			p.add(role, codecs.Part{Kind: codecs.KindCall, Call: &call}, i == 0)
 		case role == "assistant" && (typ == typeThinking || typ == typeRedacted):
 			p.add(role, reasoningPart(b), i == 0)
 		case role == "user" && typ == typeToolResult:
@@ -152,14 +152,14 @@ func (p *parser) blocks(role string, content jsonx.Value, at string) {
 func (p *parser) result(b jsonx.Value, at string) codecs.Part {
 	p.results = append(p.results, at)
 	r := codecs.ToolResult{ID: b.Get("tool_use_id").Str(), Content: resultBlocks(b.Get("content")), IsError: b.Get("is_error").Bool()}
-	return codecs.Part{Kind: codecs.ResultKind, Result: &r, Extra: wire.Without(b, "type", "tool_use_id", "content", "is_error")}
+	return codecs.Part{Kind: codecs.KindResult, Result: &r, Extra: wire.Without(b, "type", "tool_use_id", "content", "is_error")}
 }
 
 // promptPart reads a block that is no call, result or reasoning.
 func promptPart(b jsonx.Value) codecs.Part {
 	switch b.Get("type").Str() {
 	case typeText:
-		return codecs.Part{Kind: codecs.Text, Text: b.Get("text").Str(), Extra: wire.Without(b, "type", "text")}
+		return codecs.Part{Kind: codecs.KindText, Text: b.Get("text").Str(), Extra: wire.Without(b, "type", "text")}
 	case typeImage, typeDocument:
 		return mediaPart(b)
 	}
@@ -172,7 +172,7 @@ func promptPart(b jsonx.Value) codecs.Part {
 func mediaPart(b jsonx.Value) codecs.Part {
 	src := b.Get("source")
 	m := &codecs.Media{MIME: src.Get("media_type").Str()}
-	part := codecs.Part{Kind: codecs.MediaKind, Type: b.Get("type").Str(), Media: m}
+	part := codecs.Part{Kind: codecs.KindMedia, Type: b.Get("type").Str(), Media: m}
 	drop := []string{"type", "source"}
 	if part.Type == typeDocument {
 		m.Name = b.Get("title").Str()
@@ -195,7 +195,7 @@ func mediaPart(b jsonx.Value) codecs.Part {
 		m.URI = src.Get("file_id").Str()
 		drop = []string{"type", "title"}
 	default:
-		return codecs.Part{Kind: codecs.Opaque, Type: part.Type, Extra: b.Raw()}
+		return codecs.Part{Kind: codecs.KindOpaque, Type: part.Type, Extra: b.Raw()}
 	}
 	part.Extra = wire.Without(b, drop...)
 	return part

@@ -63,22 +63,22 @@ func (w *renderer) part(p codecs.Part) codecs.Raw {
 	var f jsonx.Fields
 	own := func(keys ...string) codecs.Raw { return join(&f, wire.Without(jsonx.Of(p.Extra), keys...)) }
 	switch p.Kind {
-	case codecs.Text:
+	case codecs.KindText:
 		f.Str("type", typeText).Str("text", p.Text)
 		return own("type", "text")
-	case codecs.Reasoning:
+	case codecs.KindReasoning:
 		if p.Redacted {
 			f.Str("type", typeRedacted).Str("data", p.Signature)
 		} else {
 			f.Str("type", typeThinking).Str("thinking", p.Text).Str("signature", p.Signature)
 		}
 		return own("type", "data", "thinking", "signature")
-	case codecs.CallKind:
+	case codecs.KindCall:
 		if p.Call == nil || p.Call.Name == "" {
 			break
 		}
 		return w.call(*p.Call)
-	case codecs.Server, codecs.Opaque:
+	case codecs.KindServer, codecs.KindOpaque:
 		if carries(p) {
 			return p.Extra
 		}

@@ -107,7 +107,7 @@ func (rd *partReader) read(v jsonx.Value, pointer string) []codecs.Part {
 		if !v.Defined() {
 			return nil
 		}
-		return []codecs.Part{{Kind: codecs.Opaque, Type: "part", Extra: v.Raw()}}
+		return []codecs.Part{{Kind: codecs.KindOpaque, Type: "part", Extra: v.Raw()}}
 	}
 	var content []jsonx.Member
 	var extra []jsonx.Member
@@ -129,7 +129,7 @@ func (rd *partReader) read(v jsonx.Value, pointer string) []codecs.Part {
 	if len(content) == 0 {
 		switch {
 		case unknown != "":
-			return []codecs.Part{{Kind: codecs.Opaque, Type: unknown, Signature: signature, Extra: v.Raw()}}
+			return []codecs.Part{{Kind: codecs.KindOpaque, Type: unknown, Signature: signature, Extra: v.Raw()}}
 		case signature == "" && !thought && extra == nil:
 			return nil // {} or {"thought":false}: there is nothing in it
 		}
@@ -152,11 +152,11 @@ func (rd *partReader) read(v jsonx.Value, pointer string) []codecs.Part {
 	// The signature belongs to the call when there is one.
 	owner := &out[len(out)-1]
 	for i := range out {
-		if out[i].Kind == codecs.CallKind {
+		if out[i].Kind == codecs.KindCall {
 			owner = &out[i]
 		}
 	}
-	if owner.Kind == codecs.CallKind {
+	if owner.Kind == codecs.KindCall {
 		owner.Call.Signature = signature
 	} else {
 		owner.Signature = signature
@@ -195,11 +195,11 @@ func addMember(content []jsonx.Member, key string, m jsonx.Member) []jsonx.Membe
 
 // wholeBlock tells whether Extra of a part holds the block itself.
 func wholeBlock(k codecs.Kind) bool {
-	return k == codecs.Server || k == codecs.Client || k == codecs.Opaque
+	return k == codecs.KindServer || k == codecs.KindClient || k == codecs.KindOpaque
 }
 
 func (rd *partReader) member(m jsonx.Member, whole codecs.Raw, thought bool, pointer string) (codecs.Part, bool) {
-	opaque := codecs.Part{Kind: codecs.Opaque, Type: m.Key, Extra: whole}
+	opaque := codecs.Part{Kind: codecs.KindOpaque, Type: m.Key, Extra: whole}
 	v := m.Value
 	switch m.Key {
 	case "text":
@@ -208,26 +208,26 @@ func (rd *partReader) member(m jsonx.Member, whole codecs.Raw, thought bool, poi
 			return opaque, true
 		}
 		if thought {
-			return codecs.Part{Kind: codecs.Reasoning, Text: text}, true
+			return codecs.Part{Kind: codecs.KindReasoning, Text: text}, true
 		}
-		return codecs.Part{Kind: codecs.Text, Text: text}, true
+		return codecs.Part{Kind: codecs.KindText, Text: text}, true
 	case "functionCall":
 		return rd.call(v, opaque, pointer)
 	case "functionResponse":
 		if !rd.request || !v.IsObject() {
 			return opaque, true
 		}
-		return codecs.Part{Kind: codecs.ResultKind, Result: rd.result(v, pointer)}, true
+		return codecs.Part{Kind: codecs.KindResult, Result: rd.result(v, pointer)}, true
 	case "inlineData", "fileData":
 		if !v.IsObject() || thought { // an image of the thinking is no image of the answer
 			return opaque, true
 		}
-		return codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{
+		return codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{
 			MIME: field(v, "mimeType").Str(), URI: field(v, "fileUri").Str(),
 			Name: field(v, "displayName").Str(), Data: v.Get("data").Str(),
 		}}, true
 	default:
-		return codecs.Part{Kind: codecs.Server, Type: m.Key, ID: wire.Scalar(v.Get("id")), Extra: whole}, true
+		return codecs.Part{Kind: codecs.KindServer, Type: m.Key, ID: wire.Scalar(v.Get("id")), Extra: whole}, true
 	}
 }
 
@@ -251,7 +251,7 @@ func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (c
 	rd.calls++
 	c.Extra = wire.Object(without(v, "id", "name", "args", "willContinue"))
 	rd.Warnings = append(rd.Warnings, wire.ReadArguments(c, v.Get("args"), pointer+"/args")...)
-	return codecs.Part{Kind: codecs.CallKind, Call: c}, true
+	return codecs.Part{Kind: codecs.KindCall, Call: c}, true
 }
 
 // result reads a functionResponse back into MCP form. The keys result, output
@@ -338,14 +338,14 @@ func splitThink(parts []codecs.Part, tag string) []codecs.Part {
 	}
 	var out []codecs.Part
 	for i := 0; i < len(parts); {
-		if parts[i].Kind != codecs.Text {
+		if parts[i].Kind != codecs.KindText {
 			out = append(out, parts[i])
 			i++
 			continue
 		}
 		var text strings.Builder
 		j := i
-		for j < len(parts) && parts[j].Kind == codecs.Text {
+		for j < len(parts) && parts[j].Kind == codecs.KindText {
 			text.WriteString(parts[j].Text)
 			j++
 			if parts[j-1].Signature != "" || len(parts[j-1].Extra) > 0 {
@@ -360,9 +360,9 @@ func splitThink(parts []codecs.Part, tag string) []codecs.Part {
 		}
 		last := parts[j-1]
 		for k, s := range segments {
-			p := codecs.Part{Kind: codecs.Text, Text: s.Text}
+			p := codecs.Part{Kind: codecs.KindText, Text: s.Text}
 			if s.Think {
-				p.Kind = codecs.Reasoning
+				p.Kind = codecs.KindReasoning
 			}
 			if k == len(segments)-1 {
 				p.Signature, p.Extra = last.Signature, last.Extra

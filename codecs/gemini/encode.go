@@ -14,9 +14,9 @@ import (
 // no form for it, which is a warning.
 func (e *encoder) part(p codecs.Part, model bool, pointer string) codecs.Raw {
 	switch p.Kind {
-	case codecs.Text:
+	case codecs.KindText:
 		return e.signed(textFields(p.Text), p, pointer)
-	case codecs.Reasoning:
+	case codecs.KindReasoning:
 		// An item id or hidden text belong to another provider, and so does the
 		// signature beside them.
 		if p.Redacted || p.ID != "" || !model {
@@ -28,18 +28,18 @@ func (e *encoder) part(p codecs.Part, model bool, pointer string) codecs.Raw {
 			return nil
 		}
 		return e.signed(textFields(p.Text).Bool("thought", true), p, pointer)
-	case codecs.MediaKind:
+	case codecs.KindMedia:
 		if p.Media == nil {
 			return nil
 		}
 		return e.media(p, pointer)
-	case codecs.CallKind:
+	case codecs.KindCall:
 		if p.Call == nil || !model {
 			e.Warn(codecs.WarnLossy, pointer, "a call belongs into an assistant message; it is left out")
 			return nil
 		}
 		return e.call(p, pointer)
-	case codecs.Server, codecs.Client, codecs.Opaque:
+	case codecs.KindServer, codecs.KindClient, codecs.KindOpaque:
 		if ownBlock(p.Extra) {
 			return p.Extra
 		}
@@ -170,9 +170,9 @@ func (e *encoder) addSystem(m wire.Message) {
 	var texts []string
 	for j, p := range m.Parts {
 		switch p.Kind {
-		case codecs.Text:
+		case codecs.KindText:
 			texts = append(texts, p.Text)
-		case codecs.MediaKind:
+		case codecs.KindMedia:
 			line := wire.MediaLine(*p.Media)
 			e.Warn(codecs.WarnMediaPlaceholder, m.Part(j), "%s: systemInstruction takes only text", line)
 			texts = append(texts, line)
@@ -211,13 +211,13 @@ func textPart(s string) codecs.Raw { return (&jsonx.Fields{}).Str("text", s).Raw
 // addModel adds an assistant message. A message with calls joins the assistant
 // message right before it: a call turn has to follow a user turn.
 func (e *encoder) addModel(m wire.Message) {
-	if !slices.ContainsFunc(m.Parts, func(p codecs.Part) bool { return p.Kind == codecs.CallKind }) {
+	if !slices.ContainsFunc(m.Parts, func(p codecs.Part) bool { return p.Kind == codecs.KindCall }) {
 		e.flushModel()
 	}
 	var parts []codecs.Raw
 	signed := false
 	for j, p := range m.Parts {
-		if p.Kind == codecs.CallKind && p.Call != nil {
+		if p.Kind == codecs.KindCall && p.Call != nil {
 			call := *p.Call
 			if !signed && e.profile.ReasoningEcho == codecs.EchoRequired && signatureOf(call) == "" {
 				call.Signature = foreignSignature

@@ -7,8 +7,8 @@ import (
 	"github.com/toolconform/conform/internal/laws"
 )
 
-// subject says what this wire cannot carry.
-var subject = laws.Subject{
+// dialect says what this wire cannot carry.
+var dialect = laws.Dialect{
 	Codec: Codec{}, Path: "/models/m:generateContent", List: "contents", NoIDs: true, TagsStay: true, Whole: true,
 	Profiles: []codecs.Profile{{UndecodableEcho: codecs.UndecodableEmpty}, {ResultImages: codecs.MediaFollowUp, ReasoningEcho: codecs.EchoRefused}},
 	// The envelope has a status, and none for these.
@@ -16,10 +16,10 @@ var subject = laws.Subject{
 	Requests: []string{"gemini/parse_request/multimodal-response"}, // the display name of media in a response does not go out
 }
 
-func TestLaws(t *testing.T) { laws.Cases(t, subject) }
+func TestLaws(t *testing.T) { laws.Cases(t, dialect) }
 
-func FuzzReply(f *testing.F) { laws.FuzzReply(f, subject) }
+func FuzzReply(f *testing.F) { laws.FuzzReply(f, dialect) }
 
-func FuzzError(f *testing.F) { laws.FuzzError(f, subject) }
+func FuzzError(f *testing.F) { laws.FuzzError(f, dialect) }
 
-func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, subject) }
+func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, dialect) }

@@ -69,7 +69,7 @@ func add(members []jsonx.Member, key string, raw codecs.Raw) []jsonx.Member {
 
 func systemParts(rd *partReader, parts []jsonx.Value) []codecs.Part {
 	if len(parts) == 1 && parts[0].Kind() == jsonx.String {
-		return []codecs.Part{{Kind: codecs.Text, Text: parts[0].Str()}}
+		return []codecs.Part{{Kind: codecs.KindText, Text: parts[0].Str()}}
 	}
 	return rd.readAll(parts, "/systemInstruction/parts")
 }
@@ -78,7 +78,7 @@ func systemParts(rd *partReader, parts []jsonx.Value) []codecs.Part {
 func readContent(rd *partReader, v jsonx.Value, pointer string) (codecs.Message, error) {
 	var m codecs.Message
 	if v.Kind() == jsonx.String {
-		return codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: v.Str()}}}, nil
+		return codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: v.Str()}}}, nil
 	}
 	if !v.IsObject() {
 		return m, decodeError(pointer, fmt.Errorf("content is %s, not an object", v.Kind()))
@@ -100,7 +100,7 @@ func readContent(rd *partReader, v jsonx.Value, pointer string) (codecs.Message,
 	}
 	results := 0
 	for _, p := range m.Parts {
-		if p.Kind == codecs.ResultKind {
+		if p.Kind == codecs.KindResult {
 			results++
 		}
 	}

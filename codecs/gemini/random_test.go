@@ -57,16 +57,16 @@ func (w world) modelParts() []codecs.Part {
 	for range 1 + w.IntN(5) {
 		switch w.IntN(6) {
 		case 0:
-			out = append(out, codecs.Part{Kind: codecs.Reasoning, Text: w.word() + ".", Signature: w.signature()})
+			out = append(out, codecs.Part{Kind: codecs.KindReasoning, Text: w.word() + ".", Signature: w.signature()})
 		case 1, 2:
-			out = append(out, codecs.Part{Kind: codecs.CallKind, Call: w.call(calls)})
+			out = append(out, codecs.Part{Kind: codecs.KindCall, Call: w.call(calls)})
 			calls++
 		case 3:
-			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: "image/png", Data: "iVBORw0KGgo="}, Signature: w.signature()})
+			out = append(out, codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: "image/png", Data: "iVBORw0KGgo="}, Signature: w.signature()})
 		case 4:
-			out = append(out, codecs.Part{Kind: codecs.Server, Type: "executableCode", ID: "e1", Extra: codecs.Raw(`{"executableCode":{"id":"e1","code":"1"}}`)})
+			out = append(out, codecs.Part{Kind: codecs.KindServer, Type: "executableCode", ID: "e1", Extra: codecs.Raw(`{"executableCode":{"id":"e1","code":"1"}}`)})
 		default:
-			out = append(out, codecs.Part{Kind: codecs.Text, Text: w.word() + ".", Signature: w.signature()})
+			out = append(out, codecs.Part{Kind: codecs.KindText, Text: w.word() + ".", Signature: w.signature()})
 		}
 	}
 	return out
@@ -108,7 +108,7 @@ func TestRenderedReplyReadsTheSame(t *testing.T) {
 				}
 			}
 		}
-		laws.RoundTrip(t, subject, r, codecs.Profile{})
+		laws.RoundTrip(t, dialect, r, codecs.Profile{})
 		body, _, err := Codec{}.RenderReply(r, codecs.Profile{})
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func TestRenderedReplyReadsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		laws.Echo(t, subject, back, codecs.Profile{})
+		laws.Echo(t, dialect, back, codecs.Profile{})
 	}
 }
 
@@ -128,8 +128,8 @@ func TestRequestParsesBack(t *testing.T) {
 		in := codecs.Request{
 			Model: "m", MaxTokens: w.IntN(3) * 100,
 			Messages: []codecs.Message{
-				{Role: "system", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Be brief."}}},
-				{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: w.word() + "?"}, {Kind: codecs.MediaKind, Media: &codecs.Media{MIME: "application/pdf", Data: "JVBERi0=", Name: "log"}}}},
+				{Role: "system", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "Be brief."}}},
+				{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: w.word() + "?"}, {Kind: codecs.KindMedia, Media: &codecs.Media{MIME: "application/pdf", Data: "JVBERi0=", Name: "log"}}}},
 				{Role: "assistant", Parts: w.modelParts()},
 			},
 			Tools:       []codecs.Tool{{Name: "tool_0", Description: w.word(), InputSchema: codecs.Raw(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}},
@@ -140,7 +140,7 @@ func TestRequestParsesBack(t *testing.T) {
 		var results []codecs.Part
 		for _, p := range in.Messages[2].Parts {
 			if c := p.Call; c != nil {
-				results = append(results, codecs.Part{Kind: codecs.ResultKind, Result: &codecs.ToolResult{Pos: &c.Pos, ID: c.ID, Name: c.Name, Content: []codecs.Raw{codecs.TextBlock("r" + w.word())}}})
+				results = append(results, codecs.Part{Kind: codecs.KindResult, Result: &codecs.ToolResult{Pos: &c.Pos, ID: c.ID, Name: c.Name, Content: []codecs.Raw{codecs.TextBlock("r" + w.word())}}})
 			}
 		}
 		if results != nil {

@@ -65,7 +65,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	}
 	var b strings.Builder
 	for _, part := range splitThink(parts, wire.ThinkTag(p)) {
-		if part.Kind == codecs.Text {
+		if part.Kind == codecs.KindText {
 			b.WriteString(part.Text)
 		}
 	}

@@ -82,7 +82,7 @@ func (e *encoder) candidate(body *jsonx.Fields, r codecs.Reply) codecs.Raw {
 
 func (e *encoder) replyPart(p codecs.Part, pointer string) codecs.Raw {
 	switch p.Kind {
-	case codecs.CallKind:
+	case codecs.KindCall:
 		if p.Call == nil {
 			return nil
 		}
@@ -101,7 +101,7 @@ func (e *encoder) replyPart(p codecs.Part, pointer string) codecs.Raw {
 		}
 		p.Call = &call
 		return e.part(p, true, pointer)
-	case codecs.MediaKind: // what a model made is not measured by what a prompt takes
+	case codecs.KindMedia: // what a model made is not measured by what a prompt takes
 		if m := p.Media; m != nil && m.Data != "" {
 			var f jsonx.Fields
 			return e.signed(f.Merge(inlinePart(m.MIME, m.Data, m.Name)), p, pointer)

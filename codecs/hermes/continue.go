@@ -49,7 +49,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	}
 	var answers []codecs.ToolResult
 	for _, part := range t.parts {
-		if part.Kind != codecs.CallKind {
+		if part.Kind != codecs.KindCall {
 			continue
 		}
 		if result, ok := byPos[part.Call.Pos]; ok {
@@ -71,7 +71,7 @@ func without(text string, t lifted, results map[int]codecs.ToolResult, at string
 	from := 0
 	names := map[int]string{}
 	for _, part := range t.parts {
-		if part.Kind == codecs.CallKind {
+		if part.Kind == codecs.KindCall {
 			names[part.Call.Pos] = part.Call.Name
 		}
 	}

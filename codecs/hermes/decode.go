@@ -171,7 +171,7 @@ func lift(text, at string, limit bool, p codecs.Profile) lifted {
 		case tags.Thinking:
 			if body := strings.TrimSpace(s.Body); body != "" {
 				t.thinking = true
-				t.parts = append(t.parts, codecs.Part{Kind: codecs.Reasoning, Text: body})
+				t.parts = append(t.parts, codecs.Part{Kind: codecs.KindReasoning, Text: body})
 			}
 		case tags.Block:
 			t.block(s, at, false)
@@ -208,14 +208,14 @@ func (t *lifted) cutTag(text string, spans []tags.Span, p codecs.Profile) *spot 
 
 // text adds what a span holds to the visible text. Neighbours make one part.
 func (t *lifted) text(s tags.Span) {
-	if n := len(t.parts); n > 0 && t.parts[n-1].Kind == codecs.Text && t.runEnd == s.Start {
+	if n := len(t.parts); n > 0 && t.parts[n-1].Kind == codecs.KindText && t.runEnd == s.Start {
 		t.runEnd = s.End
 		t.parts[n-1].Text = t.source[t.runStart:t.runEnd]
 		return
 	}
 	if s.End > s.Start {
 		t.runStart, t.runEnd = s.Start, s.End
-		t.parts = append(t.parts, codecs.Part{Kind: codecs.Text, Text: t.source[s.Start:s.End]})
+		t.parts = append(t.parts, codecs.Part{Kind: codecs.KindText, Text: t.source[s.Start:s.End]})
 	}
 }
 
@@ -246,7 +246,7 @@ func (t *lifted) block(s tags.Span, at string, cut bool) {
 	t.calls++
 	t.blocks = append(t.blocks, spot{call.Pos, s.Start, s.End})
 	t.warnings = append(t.warnings, warnings...)
-	t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
+	t.parts = append(t.parts, codecs.Part{Kind: codecs.KindCall, Call: call})
 }
 
 func excerpt(s string) string {
@@ -261,7 +261,7 @@ func excerpt(s string) string {
 func trim(parts []codecs.Part) []codecs.Part {
 	const space = " \t\r\n"
 	for i := range parts {
-		if parts[i].Kind != codecs.Text {
+		if parts[i].Kind != codecs.KindText {
 			continue
 		}
 		if parts[i].Text = strings.TrimLeft(parts[i].Text, space); parts[i].Text != "" {
@@ -269,7 +269,7 @@ func trim(parts []codecs.Part) []codecs.Part {
 		}
 	}
 	for i := len(parts) - 1; i >= 0; i-- {
-		if parts[i].Kind != codecs.Text {
+		if parts[i].Kind != codecs.KindText {
 			continue
 		}
 		if parts[i].Text = strings.TrimRight(parts[i].Text, space); parts[i].Text != "" {
@@ -278,7 +278,7 @@ func trim(parts []codecs.Part) []codecs.Part {
 	}
 	var out []codecs.Part
 	for _, p := range parts {
-		if p.Kind != codecs.Text || p.Text != "" {
+		if p.Kind != codecs.KindText || p.Text != "" {
 			out = append(out, p)
 		}
 	}
@@ -292,10 +292,10 @@ func splice(parts []codecs.Part, t lifted) []codecs.Part {
 	done := false
 	for _, p := range parts {
 		switch {
-		case p.Kind == codecs.Text && done:
-		case p.Kind == codecs.Text:
+		case p.Kind == codecs.KindText && done:
+		case p.Kind == codecs.KindText:
 			out, done = append(out, t.parts...), true
-		case p.Kind == codecs.Reasoning && t.thinking:
+		case p.Kind == codecs.KindReasoning && t.thinking:
 		default:
 			out = append(out, p)
 		}

@@ -41,7 +41,7 @@ func (e *encoder) message(m wire.Message) error {
 		text, rest, warnings := assemble(m.Parts, false, e.p)
 		e.warnings = append(e.warnings, warnings...)
 		if text != "" {
-			rest = append([]codecs.Part{{Kind: codecs.Text, Text: text}}, rest...)
+			rest = append([]codecs.Part{{Kind: codecs.KindText, Text: text}}, rest...)
 		}
 		e.out = append(e.out, codecs.Message{Role: m.Role, Parts: rest})
 		return nil
@@ -76,19 +76,19 @@ func assemble(parts []codecs.Part, limit bool, p codecs.Profile) (text string, r
 	ids := false
 	for i, part := range parts {
 		switch {
-		case part.Kind == codecs.Text:
+		case part.Kind == codecs.KindText:
 			if part.Text != "" {
 				if t := lift(part.Text, "", false, p); t.calls > 0 || t.thinking {
 					lossy("a text holds markup that will be read as a call or as thinking")
 				}
 				pieces = append(pieces, piece{part.Text, true})
 			}
-		case part.Kind == codecs.Reasoning && part.Text != "" && len(part.Extra) == 0 && think != "" && p.ReasoningEcho != codecs.EchoRefused:
+		case part.Kind == codecs.KindReasoning && part.Text != "" && len(part.Extra) == 0 && think != "" && p.ReasoningEcho != codecs.EchoRefused:
 			if part.Signature != "" {
 				lossy("the signature of reasoning cannot go out as text")
 			}
 			pieces = append(pieces, piece{text: "<" + think + ">\n" + part.Text + "\n</" + think + ">"})
-		case part.Kind == codecs.CallKind && part.Call != nil:
+		case part.Kind == codecs.KindCall && part.Call != nil:
 			if part.Call.Signature != "" || len(part.Call.Extra) > 0 {
 				lossy("what stands beside name and arguments of the call %s cannot go out as text", part.Call.Name)
 			}

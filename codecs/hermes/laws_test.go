@@ -8,18 +8,18 @@ import (
 	"github.com/toolconform/conform/internal/laws"
 )
 
-// subject says what this wire cannot carry.
-var subject = laws.Subject{
+// dialect says what this wire cannot carry.
+var dialect = laws.Dialect{
 	Codec: hermes.Codec{}, Path: "/v1/chat/completions", List: "messages", TextCalls: true, NoIDs: true,
 	Profiles: []codecs.Profile{{ResultRole: "user"}, {ResultImages: codecs.MediaFollowUp, ReasoningEcho: codecs.EchoRefused}},
 	Lossy:    true,                        // ids, signatures, and tags in the text itself
 	Errors:   []string{codecs.ErrBlocked}, // told as moderation
 }
 
-func TestLaws(t *testing.T) { laws.Cases(t, subject) }
+func TestLaws(t *testing.T) { laws.Cases(t, dialect) }
 
-func FuzzReply(f *testing.F) { laws.FuzzReply(f, subject) }
+func FuzzReply(f *testing.F) { laws.FuzzReply(f, dialect) }
 
-func FuzzError(f *testing.F) { laws.FuzzError(f, subject) }
+func FuzzError(f *testing.F) { laws.FuzzError(f, dialect) }
 
-func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, subject) }
+func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, dialect) }

@@ -94,7 +94,7 @@ func (Codec) ParseRequest(in codecs.In, p codecs.Profile) (codecs.Request, []cod
 		d.message(m, at)
 		for _, m := range d.out[before:] {
 			for _, part := range m.Parts {
-				if part.Kind == codecs.ResultKind {
+				if part.Kind == codecs.KindResult {
 					results = append(results, at)
 				}
 			}
@@ -126,7 +126,7 @@ func (d *decoder) message(m codecs.Message, at string) {
 	case "tool":
 		var parts []codecs.Part
 		for _, part := range m.Parts {
-			if part.Kind == codecs.ResultKind && part.Result != nil && part.Result.ID == "" {
+			if part.Kind == codecs.KindResult && part.Result != nil && part.Result.ID == "" {
 				if lifted, ok := d.responses(wire.ResultText(*part.Result)); ok {
 					parts = append(parts, lifted...)
 					continue
@@ -149,7 +149,7 @@ func (d *decoder) user(m *codecs.Message) {
 	var parts []codecs.Part
 	only := true
 	for _, part := range m.Parts {
-		if part.Kind == codecs.Text {
+		if part.Kind == codecs.KindText {
 			if lifted, ok := d.responses(part.Text); ok {
 				parts = append(parts, lifted...)
 				continue
@@ -158,7 +158,7 @@ func (d *decoder) user(m *codecs.Message) {
 		parts = append(parts, part)
 	}
 	for _, part := range parts {
-		only = only && part.Kind == codecs.ResultKind
+		only = only && part.Kind == codecs.KindResult
 	}
 	if m.Parts = parts; only {
 		m.Role = "tool"
@@ -170,7 +170,7 @@ func (d *decoder) user(m *codecs.Message) {
 func (d *decoder) system(m codecs.Message) {
 	var parts []codecs.Part
 	for _, part := range m.Parts {
-		if part.Kind == codecs.Text {
+		if part.Kind == codecs.KindText {
 			if tools, rest, warnings, ok := liftTools(part.Text, d.p); ok {
 				d.tools, d.warnings = append(d.tools, tools...), append(d.warnings, warnings...)
 				if part.Text = rest; rest == "" {
@@ -193,13 +193,13 @@ func (d *decoder) responses(text string) (parts []codecs.Part, found bool) {
 	for _, s := range (tags.Scanner{Call: responseTag(d.p)}).Scan(text) {
 		if s.Kind != tags.Block {
 			if t := strings.TrimSpace(text[s.Start:s.End]); t != "" {
-				parts = append(parts, codecs.Part{Kind: codecs.Text, Text: t})
+				parts = append(parts, codecs.Part{Kind: codecs.KindText, Text: t})
 			}
 			continue
 		}
 		found = true
 		r := d.response(s)
-		parts = append(parts, codecs.Part{Kind: codecs.ResultKind, Result: &r})
+		parts = append(parts, codecs.Part{Kind: codecs.KindResult, Result: &r})
 	}
 	return parts, found
 }

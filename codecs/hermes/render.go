@@ -20,7 +20,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 		text += "\n<" + callTag(p) + ">\n{\"na"
 	}
 	if text != "" {
-		rest = append([]codecs.Part{{Kind: codecs.Text, Text: text}}, rest...)
+		rest = append([]codecs.Part{{Kind: codecs.KindText, Text: text}}, rest...)
 	}
 	out := r
 	out.Parts = rest
@@ -35,7 +35,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 		body, w, err := chat.RenderReply(out, transport(p))
 		return body, append(warnings, w...), own(err)
 	}
-	if n := len(rest); n > 1 || n == 1 && rest[0].Kind != codecs.Text {
+	if n := len(rest); n > 1 || n == 1 && rest[0].Kind != codecs.KindText {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, pointer, "this host sends text only; other parts are left out"))
 	}
 	finish := out.RawFinish

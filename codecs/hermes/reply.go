@@ -78,7 +78,7 @@ func readAt(body []byte, pointer string) (codecs.Reply, string, error) {
 	}
 	r := codecs.Reply{
 		ID: root.Get("id").Str(), Model: root.Get("model").Str(), Body: body,
-		Parts: []codecs.Part{{Kind: codecs.Text, Text: text}},
+		Parts: []codecs.Part{{Kind: codecs.KindText, Text: text}},
 	}
 	for _, key := range []string{"finish_reason", "done_reason", "stop_reason"} {
 		if r.RawFinish = root.Get(key).Str(); r.RawFinish != "" {

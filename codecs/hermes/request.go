@@ -27,7 +27,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		if err != nil {
 			return nil, nil, err
 		}
-		enc.out = append(enc.out, codecs.Message{Role: "system", Parts: []codecs.Part{{Kind: codecs.Text, Text: text}}})
+		enc.out = append(enc.out, codecs.Message{Role: "system", Parts: []codecs.Part{{Kind: codecs.KindText, Text: text}}})
 	}
 	messages, more, err := c.history(p).Messages(req.Messages)
 	if err != nil {

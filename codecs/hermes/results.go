@@ -34,8 +34,8 @@ func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([
 			code := codecs.WarnMediaPlaceholder
 			if follows {
 				code = codecs.WarnMediaFollowUp
-				media = append(media, codecs.Part{Kind: codecs.Text, Text: fmt.Sprintf("From the result of %s: %s", r.Name, it.Placeholder())},
-					codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Data: it.Data}})
+				media = append(media, codecs.Part{Kind: codecs.KindText, Text: fmt.Sprintf("From the result of %s: %s", r.Name, it.Placeholder())},
+					codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Data: it.Data}})
 			}
 			warnings = append(warnings, codecs.Warnf(code, at, "%s", it.Placeholder()))
 		}

@@ -30,7 +30,7 @@ func Request(raw []byte) (codecs.Request, []codecs.Warning, error) {
 	}
 	req := codecs.Request{Model: v.Get("model").Str(), Stream: v.Get("stream").Bool()}
 	if s := v.Get("system").Str(); s != "" {
-		req.Messages = append(req.Messages, codecs.Message{Role: "system", Parts: []codecs.Part{{Kind: codecs.Text, Text: s}}})
+		req.Messages = append(req.Messages, codecs.Message{Role: "system", Parts: []codecs.Part{{Kind: codecs.KindText, Text: s}}})
 	}
 	for i, m := range v.Get("messages").Items() {
 		for _, k := range m.Members() {
@@ -115,7 +115,7 @@ func checkNeutralRequest(v jsonx.Value) ([]codecs.Warning, error) {
 
 func parseNeutralMessage(v jsonx.Value) (codecs.Message, error) {
 	if v.Kind() == jsonx.String { // a plain string is a user message
-		return codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: v.Str()}}}, nil
+		return codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: v.Str()}}}, nil
 	}
 	if !v.IsObject() {
 		return codecs.Message{}, fmt.Errorf("want an object or a string, got %s", v.Kind())
@@ -140,7 +140,7 @@ func parseNeutralMessage(v jsonx.Value) (codecs.Message, error) {
 	content := v.Get("content")
 	switch content.Kind() {
 	case jsonx.String:
-		msg.Parts = []codecs.Part{{Kind: codecs.Text, Text: content.Str()}}
+		msg.Parts = []codecs.Part{{Kind: codecs.KindText, Text: content.Str()}}
 	case jsonx.Array:
 		var blocks []codecs.Raw
 		for _, b := range content.Items() {
@@ -162,11 +162,11 @@ func promptParts(blocks []codecs.Raw) []codecs.Part {
 		v := jsonx.Of(it.Raw)
 		switch {
 		case it.Kind == wire.ItemBlob:
-			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Data: it.Data, Name: v.Get("name").Str()}})
+			out = append(out, codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Data: it.Data, Name: v.Get("name").Str()}})
 		case it.Type == "resource_link":
-			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Name: v.Get("name").Str()}})
+			out = append(out, codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Name: v.Get("name").Str()}})
 		default:
-			out = append(out, codecs.Part{Kind: codecs.Text, Text: it.String()})
+			out = append(out, codecs.Part{Kind: codecs.KindText, Text: it.String()})
 		}
 	}
 	return out
@@ -220,15 +220,15 @@ func parseNeutralPart(v jsonx.Value, calls *int) (codecs.Part, error) {
 		return v
 	}
 	switch p.Kind {
-	case codecs.Text, codecs.Reasoning, codecs.Server, codecs.Client, codecs.Opaque:
+	case codecs.KindText, codecs.KindReasoning, codecs.KindServer, codecs.KindClient, codecs.KindOpaque:
 		p.ID = v.Get("id").Str()
-	case codecs.MediaKind:
+	case codecs.KindMedia:
 		m := inner("media")
 		if err := wantTexts(m, "mime", "uri", "name", "data"); err != nil {
 			return p, err
 		}
 		p.Media = &codecs.Media{MIME: m.Get("mime").Str(), URI: m.Get("uri").Str(), Name: m.Get("name").Str(), Data: m.Get("data").Str()}
-	case codecs.CallKind:
+	case codecs.KindCall:
 		in := inner("call")
 		if err := wantTexts(in, "id", "name", "signature", "item_id"); err != nil {
 			return p, err
@@ -244,7 +244,7 @@ func parseNeutralPart(v jsonx.Value, calls *int) (codecs.Part, error) {
 		wire.ReadArguments(c, args, "")
 		p.Call, p.Signature, p.Extra = c, "", nil
 		*calls++
-	case codecs.ResultKind:
+	case codecs.KindResult:
 		r, err := parseNeutralResult(inner("result"))
 		if err != nil {
 			return p, err

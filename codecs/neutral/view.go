@@ -110,14 +110,14 @@ func viewPart(p codecs.Part) codecs.Raw {
 		o.Str("id", p.ID)
 	}
 	switch p.Kind {
-	case codecs.Text, codecs.Reasoning:
+	case codecs.KindText, codecs.KindReasoning:
 		o.Str("text", p.Text)
-	case codecs.CallKind:
+	case codecs.KindCall:
 		o.Int("pos", int64(p.Call.Pos))
 		if p.Call.Signature != "" {
 			o.Str("signature", p.Call.Signature)
 		}
-	case codecs.MediaKind:
+	case codecs.KindMedia:
 		o.Str("mime", p.Media.MIME)
 		if p.Media.URI != "" {
 			o.Str("uri", p.Media.URI)
@@ -130,7 +130,7 @@ func viewPart(p codecs.Part) codecs.Raw {
 	if p.Redacted {
 		o.Bool("redacted", true)
 	}
-	if len(p.Extra) > 0 && p.Kind != codecs.CallKind {
+	if len(p.Extra) > 0 && p.Kind != codecs.KindCall {
 		o.Set("extra", p.Extra)
 	}
 	return o.Raw()
@@ -236,9 +236,9 @@ func ViewRequest(req codecs.Request) codecs.Raw {
 func requestPart(p codecs.Part) codecs.Raw {
 	var o jsonx.Fields
 	switch p.Kind {
-	case codecs.CallKind:
+	case codecs.KindCall:
 		o.Str("kind", string(p.Kind)).Set("call", viewCall(*p.Call))
-	case codecs.ResultKind:
+	case codecs.KindResult:
 		var r jsonx.Fields
 		if p.Result.Pos != nil {
 			r.Int("pos", int64(*p.Result.Pos))
@@ -249,7 +249,7 @@ func requestPart(p codecs.Part) codecs.Raw {
 		}
 		r.Bool("isError", p.Result.IsError)
 		o.Str("kind", string(p.Kind)).Set("result", r.Raw())
-	case codecs.MediaKind:
+	case codecs.KindMedia:
 		var m jsonx.Fields
 		m.Str("mime", p.Media.MIME)
 		if p.Media.URI != "" {

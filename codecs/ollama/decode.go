@@ -30,7 +30,7 @@ func readAssistant(v jsonx.Value, at string, p codecs.Profile) message {
 	}
 	body, tagged := wire.SplitThink(text, p)
 	if native != "" && !tagged { // thinking in tags takes the place of the field
-		m.parts = append(m.parts, codecs.Part{Kind: codecs.Reasoning, Text: native})
+		m.parts = append(m.parts, codecs.Part{Kind: codecs.KindReasoning, Text: native})
 	}
 	m.parts = append(m.parts, body...)
 	m.parts = append(m.parts, images(v.Get("images"))...)
@@ -42,7 +42,7 @@ func readAssistant(v jsonx.Value, at string, p codecs.Profile) message {
 		}
 		call.Pos = m.calls
 		m.calls++
-		m.parts = append(m.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
+		m.parts = append(m.parts, codecs.Part{Kind: codecs.KindCall, Call: call})
 	}
 	return m
 }
@@ -75,7 +75,7 @@ func images(v jsonx.Value) []codecs.Part {
 	var out []codecs.Part
 	for _, item := range v.Items() {
 		if data, ok := item.Text(); ok {
-			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: imageMIME(data), Data: data}})
+			out = append(out, codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: imageMIME(data), Data: data}})
 		}
 	}
 	return out

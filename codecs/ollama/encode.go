@@ -48,9 +48,9 @@ func (e *encoder) prompt(role string, parts []codecs.Part, at string) codecs.Raw
 	var imgs []codecs.Raw
 	for _, part := range parts {
 		switch part.Kind {
-		case codecs.Text:
+		case codecs.KindText:
 			lines = append(lines, part.Text)
-		case codecs.MediaKind:
+		case codecs.KindMedia:
 			if part.Media == nil {
 				continue
 			}
@@ -93,10 +93,10 @@ func assistantMessage(parts []codecs.Part, to purpose, p codecs.Profile) (codecs
 	}
 	for _, part := range parts {
 		switch part.Kind {
-		case codecs.Text:
+		case codecs.KindText:
 			at(1)
 			text.WriteString(part.Text)
-		case codecs.Reasoning:
+		case codecs.KindReasoning:
 			at(0)
 			switch {
 			case part.Text == "":
@@ -109,7 +109,7 @@ func assistantMessage(parts []codecs.Part, to purpose, p codecs.Profile) (codecs
 					warn(codecs.WarnLossy, "the signature of reasoning cannot go out on this wire")
 				}
 			}
-		case codecs.MediaKind:
+		case codecs.KindMedia:
 			at(2)
 			if part.Media == nil {
 				continue
@@ -121,7 +121,7 @@ func assistantMessage(parts []codecs.Part, to purpose, p codecs.Profile) (codecs
 			line := wire.MediaLine(*part.Media)
 			text.WriteString(line)
 			warn(codecs.WarnMediaPlaceholder, "%s", line)
-		case codecs.CallKind:
+		case codecs.KindCall:
 			at(3)
 			if part.Call == nil {
 				continue

@@ -8,8 +8,8 @@ import (
 	"github.com/toolconform/conform/internal/laws"
 )
 
-// subject says what this wire cannot carry.
-var subject = laws.Subject{
+// dialect says what this wire cannot carry.
+var dialect = laws.Dialect{
 	Codec: ollama.Codec{}, Path: "/api/chat", List: "messages", NoIDs: true,
 	Profiles: []codecs.Profile{{ResultImages: codecs.MediaFollowUp, ReasoningEcho: codecs.EchoRefused}},
 	Lossy:    true, // one order, thinking, content, calls
@@ -28,10 +28,10 @@ var subject = laws.Subject{
 	Errors: []string{codecs.ErrQuota, codecs.ErrModeration, codecs.ErrBlocked},
 }
 
-func TestLaws(t *testing.T) { laws.Cases(t, subject) }
+func TestLaws(t *testing.T) { laws.Cases(t, dialect) }
 
-func FuzzReply(f *testing.F) { laws.FuzzReply(f, subject) }
+func FuzzReply(f *testing.F) { laws.FuzzReply(f, dialect) }
 
-func FuzzError(f *testing.F) { laws.FuzzError(f, subject) }
+func FuzzError(f *testing.F) { laws.FuzzError(f, dialect) }
 
-func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, subject) }
+func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, dialect) }

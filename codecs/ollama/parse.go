@@ -111,7 +111,7 @@ func (d *decoder) message(v jsonx.Value, at string) {
 	case "tool":
 		r := d.result(v)
 		d.results = append(d.results, at)
-		d.out = append(d.out, codecs.Message{Role: role, Parts: []codecs.Part{{Kind: codecs.ResultKind, Result: &r}}})
+		d.out = append(d.out, codecs.Message{Role: role, Parts: []codecs.Part{{Kind: codecs.KindResult, Result: &r}}})
 		return
 	case "developer":
 		role = "system"
@@ -122,7 +122,7 @@ func (d *decoder) message(v jsonx.Value, at string) {
 	}
 	var parts []codecs.Part
 	if text := contentText(v.Get("content")); text != "" {
-		parts = append(parts, codecs.Part{Kind: codecs.Text, Text: text})
+		parts = append(parts, codecs.Part{Kind: codecs.KindText, Text: text})
 	}
 	parts = append(parts, images(v.Get("images"))...)
 	d.out = append(d.out, codecs.Message{Role: role, Parts: parts})

@@ -18,9 +18,9 @@ func imagePart(v jsonx.Value) codecs.Part {
 		u, extra = src.Get("url").Str(), wire.Without(src, "url")
 	}
 	if u == "" {
-		return codecs.Part{Kind: codecs.Opaque, Type: v.Get("type").Str(), Extra: v.Raw()}
+		return codecs.Part{Kind: codecs.KindOpaque, Type: v.Get("type").Str(), Extra: v.Raw()}
 	}
-	return codecs.Part{Kind: codecs.MediaKind, Media: mediaOf(u, "image/*"), Extra: extra}
+	return codecs.Part{Kind: codecs.KindMedia, Media: mediaOf(u, "image/*"), Extra: extra}
 }
 
 // mediaOf reads a data URI or a link. The MIME type of a link comes from its
@@ -57,7 +57,7 @@ func readAssistant(msg jsonx.Value, at string, p codecs.Profile) message {
 	reasoning := readReasoning(msg, p)
 	var thought bool
 	for _, c := range content {
-		thought = thought || c.Kind == codecs.Reasoning && c.Text != "" && c.Type == tagged
+		thought = thought || c.Kind == codecs.KindReasoning && c.Text != "" && c.Type == tagged
 	}
 	switch {
 	case thought:
@@ -88,7 +88,7 @@ const tagged = "\x00tag"
 func dropNative(parts []codecs.Part) []codecs.Part {
 	var out []codecs.Part
 	for _, p := range parts {
-		if p.Kind != codecs.Reasoning || p.Type == tagged {
+		if p.Kind != codecs.KindReasoning || p.Type == tagged {
 			out = append(out, p)
 		}
 	}
@@ -98,7 +98,7 @@ func dropNative(parts []codecs.Part) []codecs.Part {
 func dropReasoning(parts []codecs.Part) []codecs.Part {
 	var out []codecs.Part
 	for _, p := range parts {
-		if p.Kind != codecs.Reasoning {
+		if p.Kind != codecs.KindReasoning {
 			out = append(out, p)
 		}
 	}
@@ -109,7 +109,7 @@ func dropReasoning(parts []codecs.Part) []codecs.Part {
 // first key that has one, and the structured details, whole, in Extra. Two keys
 // are never joined, some hosts send the same text under both.
 func readReasoning(msg jsonx.Value, p codecs.Profile) *codecs.Part {
-	part := codecs.Part{Kind: codecs.Reasoning}
+	part := codecs.Part{Kind: codecs.KindReasoning}
 	keys := reasoningKeys
 	if len(p.ReasoningFields) > 0 {
 		keys = append(append([]string(nil), p.ReasoningFields...), reasoningKeys...)
@@ -155,7 +155,7 @@ func (t *message) readContent(content jsonx.Value, at string, p codecs.Profile) 
 	case jsonx.String:
 		return splitThink([]string{content.Str()}, p)
 	case jsonx.Object, jsonx.Number, jsonx.Bool:
-		return []codecs.Part{{Kind: codecs.Text, Text: string(content.Raw())}}
+		return []codecs.Part{{Kind: codecs.KindText, Text: string(content.Raw())}}
 	}
 	var out []codecs.Part
 	var refusal strings.Builder
@@ -183,7 +183,7 @@ func (t *message) readContent(content jsonx.Value, at string, p codecs.Profile) 
 			out = append(out, imagePart(chunk))
 		case chunk.IsObject():
 			flush()
-			out = append(out, codecs.Part{Kind: codecs.Opaque, Type: typ, Extra: chunk.Raw()})
+			out = append(out, codecs.Part{Kind: codecs.KindOpaque, Type: typ, Extra: chunk.Raw()})
 		}
 	}
 	flush()
@@ -194,7 +194,7 @@ func (t *message) readContent(content jsonx.Value, at string, p codecs.Profile) 
 // thinkingPart reads a thinking chunk (Mistral): its text is a list of text
 // chunks, or a string.
 func thinkingPart(chunk jsonx.Value) codecs.Part {
-	part := codecs.Part{Kind: codecs.Reasoning, Signature: chunk.Get("signature").Str()}
+	part := codecs.Part{Kind: codecs.KindReasoning, Signature: chunk.Get("signature").Str()}
 	inner := chunk.Get("thinking")
 	var b strings.Builder
 	b.WriteString(inner.Str())
@@ -211,16 +211,16 @@ func thinkingPart(chunk jsonx.Value) codecs.Part {
 func splitThink(texts []string, p codecs.Profile) []codecs.Part {
 	whole := strings.Join(texts, "")
 	out, _ := wire.SplitThink(whole, p)
-	if len(out) == 1 && out[0].Kind == codecs.Text && out[0].Text == whole {
+	if len(out) == 1 && out[0].Kind == codecs.KindText && out[0].Text == whole {
 		out = nil
 		for _, s := range texts {
 			if s != "" {
-				out = append(out, codecs.Part{Kind: codecs.Text, Text: s})
+				out = append(out, codecs.Part{Kind: codecs.KindText, Text: s})
 			}
 		}
 	}
 	for i := range out {
-		if out[i].Kind == codecs.Reasoning {
+		if out[i].Kind == codecs.KindReasoning {
 			out[i].Type = tagged
 		}
 	}
@@ -238,7 +238,7 @@ func readExecuted(list jsonx.Value) []codecs.Part {
 		if typ == "" {
 			typ = "executed_tool"
 		}
-		out = append(out, codecs.Part{Kind: codecs.Server, Type: typ, ID: e.Get("id").Str(), Extra: e.Raw()})
+		out = append(out, codecs.Part{Kind: codecs.KindServer, Type: typ, ID: e.Get("id").Str(), Extra: e.Raw()})
 	}
 	return out
 }
@@ -248,7 +248,7 @@ func readExecuted(list jsonx.Value) []codecs.Part {
 func (t *message) readMedia(msg jsonx.Value, at string) {
 	for i, img := range msg.Get("images").Items() {
 		part := imagePart(img)
-		if part.Kind == codecs.Opaque {
+		if part.Kind == codecs.KindOpaque {
 			t.Warn(codecs.WarnLossy, fmt.Sprintf("%s/images/%d", at, i), "an image without a URL")
 		}
 		t.parts = append(t.parts, part)
@@ -260,13 +260,13 @@ func (t *message) readMedia(msg jsonx.Value, at string) {
 	}
 	heard := false
 	for _, p := range t.parts {
-		heard = heard || p.Kind == codecs.Text
+		heard = heard || p.Kind == codecs.KindText
 	}
 	if words != "" && !heard {
-		t.parts = append(t.parts, codecs.Part{Kind: codecs.Text, Text: words})
+		t.parts = append(t.parts, codecs.Part{Kind: codecs.KindText, Text: words})
 	}
 	t.parts = append(t.parts, codecs.Part{
-		Kind: codecs.MediaKind, ID: id, Text: words,
+		Kind: codecs.KindMedia, ID: id, Text: words,
 		Media: &codecs.Media{MIME: "audio/*", Data: data}, Extra: wire.Without(audio, "id", "data", "transcript"),
 	})
 }
@@ -278,7 +278,7 @@ func (t *message) readCalls(msg jsonx.Value, at string) {
 	for i, item := range items {
 		ptr := fmt.Sprintf("%s/tool_calls/%d", at, i)
 		if isCustom(item) {
-			t.parts = append(t.parts, codecs.Part{Kind: codecs.Client, Type: "custom", ID: callID(item), Extra: item.Raw()})
+			t.parts = append(t.parts, codecs.Part{Kind: codecs.KindClient, Type: "custom", ID: callID(item), Extra: item.Raw()})
 			continue
 		}
 		fn := item.Get("function")
@@ -290,14 +290,14 @@ func (t *message) readCalls(msg jsonx.Value, at string) {
 		call := &codecs.ToolCall{Pos: pos, ID: callID(item), Name: fn.Get("name").Str(), Extra: wire.Without(item, "id", "type", "function", "index", "custom")}
 		call.Signature = item.Path("extra_content", "google", "thought_signature").Str()
 		t.Warnings = append(t.Warnings, wire.ReadArguments(call, fn.Get("arguments"), ptr+"/function/arguments")...)
-		t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
+		t.parts = append(t.parts, codecs.Part{Kind: codecs.KindCall, Call: call})
 		pos++
 	}
 	fn := msg.Get("function_call")
 	if name := fn.Get("name").Str(); name != "" && pos == 0 {
 		call := &codecs.ToolCall{Name: name}
 		t.Warnings = append(t.Warnings, wire.ReadArguments(call, fn.Get("arguments"), at+"/function_call/arguments")...)
-		t.parts = append(t.parts, codecs.Part{Kind: codecs.CallKind, Call: call})
+		t.parts = append(t.parts, codecs.Part{Kind: codecs.KindCall, Call: call})
 	}
 }
 

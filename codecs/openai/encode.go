@@ -38,35 +38,35 @@ func (a *assistantFields) warn(code string, i int, format string, args ...any) {
 func (a *assistantFields) read(parts []codecs.Part) error {
 	for i, p := range parts {
 		switch p.Kind {
-		case codecs.Text:
+		case codecs.KindText:
 			a.texts = append(a.texts, cachedText(p))
 			a.left(i, p.Extra, "cache_control")
 			a.rich = a.rich || cached(p)
-		case codecs.Reasoning:
+		case codecs.KindReasoning:
 			a.think(i, p)
-		case codecs.CallKind:
+		case codecs.KindCall:
 			if p.Call == nil {
 				return fmt.Errorf("parts[%d]: a call part without a call", i)
 			}
 			a.call(i, *p.Call)
-		case codecs.Client:
+		case codecs.KindClient:
 			if p.Type == "custom" && isCustom(jsonx.Of(p.Extra)) {
 				a.calls = append(a.calls, p.Extra)
 			} else {
 				a.warn(codecs.WarnLossy, i, "chat completions has no call of type %q; it is left out", p.Type)
 			}
-		case codecs.MediaKind:
+		case codecs.KindMedia:
 			if p.Media == nil {
 				return fmt.Errorf("parts[%d]: a media part without media", i)
 			}
 			a.media(i, p)
-		case codecs.Server:
+		case codecs.KindServer:
 			if e := jsonx.Of(p.Extra); a.reply && e.Get("arguments").Exists() && e.Get("output").Exists() {
 				a.executed = append(a.executed, p.Extra)
 			} else {
 				a.warn(codecs.WarnLossy, i, "chat completions has no item of type %q; it is left out", p.Type)
 			}
-		case codecs.Opaque:
+		case codecs.KindOpaque:
 			if chatPart(p) {
 				a.texts, a.rich = append(a.texts, p.Extra), true
 			} else {
@@ -343,13 +343,13 @@ func (w *writer) content(m wire.Message, role string) (codecs.Raw, error) {
 	for j, part := range m.Parts {
 		ptr := m.Part(j)
 		switch part.Kind {
-		case codecs.Text:
+		case codecs.KindText:
 			list = append(list, cachedText(part))
 			if rest := wire.Without(jsonx.Of(part.Extra), "cache_control"); rest != nil {
 				w.Warn(codecs.WarnLossy, ptr, "chat completions has no place for %s", brief(rest))
 			}
 			plain = plain && !cached(part)
-		case codecs.MediaKind:
+		case codecs.KindMedia:
 			if part.Media == nil {
 				return nil, fmt.Errorf("parts[%d]: a media part without media", j)
 			}
@@ -362,7 +362,7 @@ func (w *writer) content(m wire.Message, role string) (codecs.Raw, error) {
 			line := wire.MediaLine(*part.Media)
 			w.Warn(codecs.WarnMediaPlaceholder, ptr, "%s", line)
 			list = append(list, textPart(line))
-		case codecs.Opaque:
+		case codecs.KindOpaque:
 			if !chatPart(part) {
 				w.Warn(codecs.WarnLossy, ptr, "chat completions has no part of type %q; it is left out", part.Type)
 				continue

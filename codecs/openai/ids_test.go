@@ -14,8 +14,8 @@ func TestLongIDs(t *testing.T) {
 	for n, keep := range map[int]bool{40: true, 41: false} {
 		id := strings.Repeat("k", n)
 		req := codecs.Request{Model: "m", Messages: []codecs.Message{
-			{Role: "assistant", Parts: []codecs.Part{{Kind: codecs.CallKind, Call: &codecs.ToolCall{ID: id, Name: "ring", Arguments: codecs.Raw("{}")}}}},
-			{Role: "tool", Parts: []codecs.Part{{Kind: codecs.ResultKind, Result: &codecs.ToolResult{ID: id, Name: "ring", Content: []codecs.Raw{codecs.TextBlock("rung")}}}}},
+			{Role: "assistant", Parts: []codecs.Part{{Kind: codecs.KindCall, Call: &codecs.ToolCall{ID: id, Name: "ring", Arguments: codecs.Raw("{}")}}}},
+			{Role: "tool", Parts: []codecs.Part{{Kind: codecs.KindResult, Result: &codecs.ToolResult{ID: id, Name: "ring", Content: []codecs.Raw{codecs.TextBlock("rung")}}}}},
 		}}
 		body, _, err := Codec{}.Request(req, codecs.Profile{})
 		if err != nil {

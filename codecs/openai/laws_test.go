@@ -8,8 +8,8 @@ import (
 	"github.com/toolconform/conform/internal/laws"
 )
 
-// subject says what this wire cannot carry.
-var subject = laws.Subject{
+// dialect says what this wire cannot carry.
+var dialect = laws.Dialect{
 	Codec: openai.Codec{}, Path: "/v1/chat/completions", List: "messages", TakesAll: true, Legacy: `"function_call"`,
 	Profiles: []codecs.Profile{
 		{ReasoningEcho: codecs.EchoRequiredEvenEmpty, ContentNull: "empty_string"},
@@ -19,15 +19,15 @@ var subject = laws.Subject{
 	},
 	// Images, sound, executed tools and custom calls are no keys of an echo.
 	Echoed: func(p codecs.Part) (codecs.Part, bool) {
-		return p, p.Kind != codecs.MediaKind && p.Kind != codecs.Server && p.Kind != codecs.Client
+		return p, p.Kind != codecs.KindMedia && p.Kind != codecs.KindServer && p.Kind != codecs.KindClient
 	},
 	Errors: []string{codecs.ErrBlocked}, // told as moderation
 }
 
-func TestLaws(t *testing.T) { laws.Cases(t, subject) }
+func TestLaws(t *testing.T) { laws.Cases(t, dialect) }
 
-func FuzzReply(f *testing.F) { laws.FuzzReply(f, subject) }
+func FuzzReply(f *testing.F) { laws.FuzzReply(f, dialect) }
 
-func FuzzError(f *testing.F) { laws.FuzzError(f, subject) }
+func FuzzError(f *testing.F) { laws.FuzzError(f, dialect) }
 
-func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, subject) }
+func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, dialect) }

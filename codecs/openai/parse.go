@@ -155,7 +155,7 @@ func (r *requestReader) assistant(at string, m jsonx.Value) {
 	t := readAssistant(m, at, r.profile)
 	r.Warnings = append(r.Warnings, t.Warnings...)
 	if t.refusal != "" {
-		t.parts = append([]codecs.Part{{Kind: codecs.Text, Text: t.refusal}}, t.parts...)
+		t.parts = append([]codecs.Part{{Kind: codecs.KindText, Text: t.refusal}}, t.parts...)
 	}
 	r.add(codecs.Message{Role: "assistant", Parts: t.parts})
 	known := append([]string{"role", "content", "refusal", "tool_calls", "function_call", "images", "executed_tools", "audio", detailsKey}, reasoningKeys...)
@@ -178,7 +178,7 @@ func (r *requestReader) result(at string, m jsonx.Value) {
 	default:
 		res.Content = []codecs.Raw{codecs.TextBlock(string(content.Raw()))}
 	}
-	r.add(codecs.Message{Role: "tool", Parts: []codecs.Part{{Kind: codecs.ResultKind, Result: &res}}})
+	r.add(codecs.Message{Role: "tool", Parts: []codecs.Part{{Kind: codecs.KindResult, Result: &res}}})
 	r.unread(at, m, "role", "content", "tool_call_id", "name")
 }
 
@@ -188,17 +188,17 @@ func mcpBlock(v jsonx.Value) codecs.Raw {
 		return codecs.TextBlock(s)
 	}
 	switch part := userPart(v); {
-	case part.Kind == codecs.Text:
+	case part.Kind == codecs.KindText:
 		return codecs.TextBlock(part.Text)
-	case part.Kind == codecs.MediaKind && part.Media.Data == "":
+	case part.Kind == codecs.KindMedia && part.Media.Data == "":
 		var f, src jsonx.Fields // MCP images have no URL; this form of a result's block has
 		src.Str("type", "url").Str("url", part.Media.URI)
 		return f.Str("type", "image").Set("source", src.Raw()).Raw()
-	case part.Kind == codecs.MediaKind && part.Media.MIME == wire.PDFMIME:
+	case part.Kind == codecs.KindMedia && part.Media.MIME == wire.PDFMIME:
 		var f, res jsonx.Fields
 		res.Str("uri", part.Media.Name).Str("mimeType", wire.PDFMIME).Str("blob", part.Media.Data)
 		return f.Str("type", "resource").Set("resource", res.Raw()).Raw()
-	case part.Kind == codecs.MediaKind:
+	case part.Kind == codecs.KindMedia:
 		kind := "image"
 		if audioFormats[part.Media.MIME] != "" {
 			kind = "audio"
@@ -213,7 +213,7 @@ func mcpBlock(v jsonx.Value) codecs.Raw {
 func (r *requestReader) parts(content jsonx.Value, at string) []codecs.Part {
 	switch content.Kind() {
 	case jsonx.String:
-		return []codecs.Part{{Kind: codecs.Text, Text: content.Str()}}
+		return []codecs.Part{{Kind: codecs.KindText, Text: content.Str()}}
 	case jsonx.Absent, jsonx.Null:
 		return nil
 	case jsonx.Array:
@@ -224,33 +224,33 @@ func (r *requestReader) parts(content jsonx.Value, at string) []codecs.Part {
 		return out
 	}
 	r.Warn(codecs.WarnLossy, at, "content is %s; its JSON was read as text", content.Kind())
-	return []codecs.Part{{Kind: codecs.Text, Text: string(content.Raw())}}
+	return []codecs.Part{{Kind: codecs.KindText, Text: string(content.Raw())}}
 }
 
 // userPart reads one content part. A part of a type that has no neutral form
 // stays whole.
 func userPart(v jsonx.Value) codecs.Part {
 	if s, ok := v.Text(); ok {
-		return codecs.Part{Kind: codecs.Text, Text: s}
+		return codecs.Part{Kind: codecs.KindText, Text: s}
 	}
 	switch v.Get("type").Str() {
 	case "text", "input_text":
-		return codecs.Part{Kind: codecs.Text, Text: v.Get("text").Str(), Extra: filled(v, "type", "text")}
+		return codecs.Part{Kind: codecs.KindText, Text: v.Get("text").Str(), Extra: filled(v, "type", "text")}
 	case "image_url":
 		return imagePart(v)
 	case "file":
 		file := v.Get("file")
 		if mime, data, ok := wire.SplitDataURI(file.Get("file_data").Str()); ok {
-			return codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: mime, Name: file.Get("filename").Str(), Data: data}}
+			return codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: mime, Name: file.Get("filename").Str(), Data: data}}
 		}
 	case "input_audio":
 		in := v.Get("input_audio")
 		switch in.Get("format").Str() {
 		case "wav":
-			return codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: "audio/wav", Data: in.Get("data").Str()}}
+			return codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: "audio/wav", Data: in.Get("data").Str()}}
 		case "mp3":
-			return codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: "audio/mpeg", Data: in.Get("data").Str()}}
+			return codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: "audio/mpeg", Data: in.Get("data").Str()}}
 		}
 	}
-	return codecs.Part{Kind: codecs.Opaque, Type: v.Get("type").Str(), Extra: v.Raw()}
+	return codecs.Part{Kind: codecs.KindOpaque, Type: v.Get("type").Str(), Extra: v.Raw()}
 }

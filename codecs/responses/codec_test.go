@@ -58,21 +58,21 @@ func TestFinish(t *testing.T) {
 // Who answers an item. Langertha 0.503 facts 1.6, TC23 to TC25, and deviation 34.
 func TestItemKinds(t *testing.T) {
 	for item, want := range map[string]codecs.Kind{
-		`{"type":"x_search_call"}`:                                              codecs.Server,
-		`{"type":"tool_search_call"}`:                                           codecs.Server,
-		`{"type":"tool_search_call","execution":"client"}`:                      codecs.Client,
-		`{"type":"shell_call","environment":{"type":"container_reference"}}`:    codecs.Server,
-		`{"type":"shell_call","environment":{"type":"local"},"call_id":"done"}`: codecs.Client,
-		`{"type":"shell_call","call_id":"done"}`:                                codecs.Server,
-		`{"type":"shell_call","call_id":"open"}`:                                codecs.Client,
-		`{"type":"custom_tool_call","name":"sum"}`:                              codecs.Client,
-		`{"type":"custom_tool_call","name":"x_semantic_search"}`:                codecs.Server,
-		`{"type":"computer_call"}`:                                              codecs.Client,
-		`{"type":"local_shell_call"}`:                                           codecs.Client,
-		`{"type":"apply_patch_call"}`:                                           codecs.Client,
-		`{"type":"mcp_approval_request"}`:                                       codecs.Client,
-		`{"type":"compaction","id":"c"}`:                                        codecs.Opaque,
-		`{"type":"harbour:receipt"}`:                                            codecs.Opaque,
+		`{"type":"x_search_call"}`:                                              codecs.KindServer,
+		`{"type":"tool_search_call"}`:                                           codecs.KindServer,
+		`{"type":"tool_search_call","execution":"client"}`:                      codecs.KindClient,
+		`{"type":"shell_call","environment":{"type":"container_reference"}}`:    codecs.KindServer,
+		`{"type":"shell_call","environment":{"type":"local"},"call_id":"done"}`: codecs.KindClient,
+		`{"type":"shell_call","call_id":"done"}`:                                codecs.KindServer,
+		`{"type":"shell_call","call_id":"open"}`:                                codecs.KindClient,
+		`{"type":"custom_tool_call","name":"sum"}`:                              codecs.KindClient,
+		`{"type":"custom_tool_call","name":"x_semantic_search"}`:                codecs.KindServer,
+		`{"type":"computer_call"}`:                                              codecs.KindClient,
+		`{"type":"local_shell_call"}`:                                           codecs.KindClient,
+		`{"type":"apply_patch_call"}`:                                           codecs.KindClient,
+		`{"type":"mcp_approval_request"}`:                                       codecs.KindClient,
+		`{"type":"compaction","id":"c"}`:                                        codecs.KindOpaque,
+		`{"type":"harbour:receipt"}`:                                            codecs.KindOpaque,
 	} {
 		if got := itemKind(jsonx.Of([]byte(item)), map[string]bool{"done": true}); got != want {
 			t.Errorf("%s: %s, want %s", item, got, want)
@@ -100,19 +100,19 @@ func TestTagsOverrideNative(t *testing.T) {
 // Results of a history find their calls by ordinal, id or order.
 func TestRequestPairsResults(t *testing.T) {
 	call := func(pos int, id string) codecs.Part {
-		return codecs.Part{Kind: codecs.CallKind, Call: &codecs.ToolCall{Pos: pos, ID: id, Name: "ring", ArgumentsText: "{}", Arguments: codecs.Raw("{}")}}
+		return codecs.Part{Kind: codecs.KindCall, Call: &codecs.ToolCall{Pos: pos, ID: id, Name: "ring", ArgumentsText: "{}", Arguments: codecs.Raw("{}")}}
 	}
 	result := func(pos int, id string) codecs.Part {
 		r := codecs.ToolResult{ID: id, Name: "ring"}
 		if pos >= 0 {
 			r.Pos = &pos
 		}
-		return codecs.Part{Kind: codecs.ResultKind, Result: &r}
+		return codecs.Part{Kind: codecs.KindResult, Result: &r}
 	}
 	ids := func(parts ...codecs.Part) (calls, results []string, err error) {
 		var turn, answers []codecs.Part
 		for _, p := range parts {
-			if p.Kind == codecs.CallKind {
+			if p.Kind == codecs.KindCall {
 				turn = append(turn, p)
 			} else {
 				answers = append(answers, p)
@@ -156,7 +156,7 @@ func TestRequestPairsResults(t *testing.T) {
 
 // Broken values built by hand are errors, not panics.
 func TestBrokenParts(t *testing.T) {
-	for _, kind := range []codecs.Kind{codecs.CallKind, codecs.ResultKind, codecs.MediaKind, ""} {
+	for _, kind := range []codecs.Kind{codecs.KindCall, codecs.KindResult, codecs.KindMedia, ""} {
 		for _, role := range []string{"user", "assistant", "tool", "system", ""} {
 			part := codecs.Part{Kind: kind}
 			_, warnings, err := Codec{}.Request(codecs.Request{Messages: []codecs.Message{{Role: role, Parts: []codecs.Part{part}}}}, codecs.Profile{})

@@ -60,23 +60,23 @@ func itemType(v jsonx.Value) string {
 func itemKind(v jsonx.Value, shellDone map[string]bool) codecs.Kind {
 	switch t := itemType(v); {
 	case serverItems[t]:
-		return codecs.Server
+		return codecs.KindServer
 	case clientItems[t]:
-		return codecs.Client
+		return codecs.KindClient
 	case t == "tool_search_call", t == "tool_search_output":
 		if v.Get("execution").Str() == "client" && t == "tool_search_call" {
-			return codecs.Client
+			return codecs.KindClient
 		}
-		return codecs.Server
+		return codecs.KindServer
 	case t == "custom_tool_call":
 		if xaiServerNames[v.Get("name").Str()] || strings.HasPrefix(v.Get("call_id").Str(), "xs_call") {
-			return codecs.Server
+			return codecs.KindServer
 		}
-		return codecs.Client
+		return codecs.KindClient
 	case t == "shell_call":
 		return shellKind(v, shellDone)
 	}
-	return codecs.Opaque
+	return codecs.KindOpaque
 }
 
 // shellKind tells who runs a shell call: the provider where the item names a
@@ -84,13 +84,13 @@ func itemKind(v jsonx.Value, shellDone map[string]bool) codecs.Kind {
 func shellKind(v jsonx.Value, shellDone map[string]bool) codecs.Kind {
 	switch v.Path("environment", "type").Str() {
 	case "container_auto", "container_reference":
-		return codecs.Server
+		return codecs.KindServer
 	case "":
 		if shellDone[v.Get("call_id").Str()] {
-			return codecs.Server
+			return codecs.KindServer
 		}
 	}
-	return codecs.Client
+	return codecs.KindClient
 }
 
 // shellOutputs returns the call ids of the shell outputs among items.
@@ -125,7 +125,7 @@ func (rd *reader) add(p codecs.Part) { rd.parts = append(rd.parts, p) }
 
 func (rd *reader) item(v jsonx.Value, pointer string) {
 	if !v.IsObject() {
-		rd.add(codecs.Part{Kind: codecs.Opaque, Extra: v.Raw()})
+		rd.add(codecs.Part{Kind: codecs.KindOpaque, Extra: v.Raw()})
 		return
 	}
 	switch itemType(v) {
@@ -139,7 +139,7 @@ func (rd *reader) item(v jsonx.Value, pointer string) {
 		p := codecs.Part{Kind: itemKind(v, rd.shellDone), Type: itemType(v), ID: wire.Scalar(v.Get("id")), Extra: v.Raw()}
 		rd.add(p)
 		if data := v.Get("result").Str(); p.Type == typeImageGen && data != "" {
-			rd.add(codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: "image/" + imageFormat(v), Data: data}})
+			rd.add(codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: "image/" + imageFormat(v), Data: data}})
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (rd *reader) call(v jsonx.Value, pointer string) {
 	c, warnings := readCall(v, rd.calls, pointer+"/arguments")
 	rd.calls++
 	rd.warnings = append(rd.warnings, warnings...)
-	rd.add(codecs.Part{Kind: codecs.CallKind, Call: &c})
+	rd.add(codecs.Part{Kind: codecs.KindCall, Call: &c})
 }
 
 // readCall reads a function_call that has a name. Its id is call_id, which is
@@ -202,10 +202,10 @@ func (rd *reader) messageItem(v jsonx.Value, pointer string) {
 		case t == typeCall:
 			rd.call(block, at)
 		case t == "reasoning_text":
-			rd.add(codecs.Part{Kind: codecs.Reasoning, Text: block.Get("text").Str()})
+			rd.add(codecs.Part{Kind: codecs.KindReasoning, Text: block.Get("text").Str()})
 		case t == typeRefusal:
 			rd.refusals = append(rd.refusals, block.Get("refusal").Str())
-			rd.add(codecs.Part{Kind: codecs.Opaque, Type: t, ID: id, Extra: block.Raw()})
+			rd.add(codecs.Part{Kind: codecs.KindOpaque, Type: t, ID: id, Extra: block.Raw()})
 		case block.Get("text").Kind() == jsonx.String && (t == "output_text" || t == "text" || t == "input_text" || t == ""):
 			rd.citations.AddAnnotations(block.Get("annotations"))
 			extra := blockExtra(block)
@@ -215,7 +215,7 @@ func (rd *reader) messageItem(v jsonx.Value, pointer string) {
 			}
 			rd.text(block.Get("text").Str(), id, extra)
 		default:
-			rd.add(codecs.Part{Kind: codecs.Opaque, Type: t, ID: id, Extra: block.Raw()})
+			rd.add(codecs.Part{Kind: codecs.KindOpaque, Type: t, ID: id, Extra: block.Raw()})
 		}
 	}
 }
@@ -224,7 +224,7 @@ func (rd *reader) text(s, id string, extra codecs.Raw) {
 	parts, tagged := wire.SplitThink(s, rd.profile)
 	rd.tagged = rd.tagged || tagged
 	for _, p := range parts {
-		if p.Kind == codecs.Text {
+		if p.Kind == codecs.KindText {
 			p.ID, p.Extra, extra = id, extra, nil
 		}
 		rd.add(p)
@@ -250,7 +250,7 @@ func blockExtra(block jsonx.Value) codecs.Raw {
 // texts are the text; what the text and the id alone could not rebuild stays in
 // Extra, so that the item can be written again as it was.
 func readReasoning(v jsonx.Value) codecs.Part {
-	p := codecs.Part{Kind: codecs.Reasoning, ID: wire.Scalar(v.Get("id")), Signature: v.Get("encrypted_content").Str()}
+	p := codecs.Part{Kind: codecs.KindReasoning, ID: wire.Scalar(v.Get("id")), Signature: v.Get("encrypted_content").Str()}
 	summary, content := v.Get("summary"), v.Get("content")
 	texts := append(textsOf(summary), textsOf(content)...)
 	p.Text = strings.Join(texts, "\n")

@@ -141,7 +141,7 @@ func (w *writer) requestMessage(m wire.Message) error {
 		return nil
 	}
 	for j, part := range m.Parts {
-		if part.Kind == codecs.CallKind && part.Call != nil {
+		if part.Kind == codecs.KindCall && part.Call != nil {
 			w.flush()
 			w.call(*part.Call)
 			continue
@@ -163,11 +163,11 @@ func (w *writer) requestMessage(m wire.Message) error {
 
 func (w *writer) requestPart(role string, part codecs.Part, before []codecs.Part) error {
 	switch {
-	case part.Kind == codecs.ResultKind && part.Result != nil:
+	case part.Kind == codecs.KindResult && part.Result != nil:
 		w.flush()
 		w.result(*part.Result)
 		return nil
-	case part.Kind == codecs.CallKind, part.Kind == codecs.ResultKind, part.Kind == codecs.MediaKind && part.Media == nil:
+	case part.Kind == codecs.KindCall, part.Kind == codecs.KindResult, part.Kind == codecs.KindMedia && part.Media == nil:
 		return fmt.Errorf("a %s part without its %s", part.Kind, part.Kind)
 	}
 	if role == "assistant" {
@@ -175,11 +175,11 @@ func (w *writer) requestPart(role string, part codecs.Part, before []codecs.Part
 		return nil
 	}
 	switch part.Kind {
-	case codecs.Text:
+	case codecs.KindText:
 		if role != "system" {
 			w.open.add("", part, "input_text", false)
 		}
-	case codecs.MediaKind:
+	case codecs.KindMedia:
 		block, ok := promptPart(*part.Media, w.profile)
 		if !ok {
 			note := wire.MediaLine(*part.Media)
@@ -190,7 +190,7 @@ func (w *writer) requestPart(role string, part codecs.Part, before []codecs.Part
 			block = f.Merge(block).Merge(part.Extra).Raw()
 		}
 		w.open.block("", block)
-	case codecs.Opaque:
+	case codecs.KindOpaque:
 		if strings.HasPrefix(part.Type, "input_") {
 			w.open.block("", part.Extra)
 			return nil
@@ -207,18 +207,18 @@ func (w *writer) requestPart(role string, part codecs.Part, before []codecs.Part
 // assistantPart writes a part of the model's turn other than a call.
 func (w *writer) assistantPart(part codecs.Part, before []codecs.Part) {
 	switch part.Kind {
-	case codecs.Text:
+	case codecs.KindText:
 		if w.open.started() && (w.open.id != part.ID || messageExtra(part.Extra) != nil) {
 			w.flush()
 		}
 		w.open.role = "assistant"
 		w.open.add(part.ID, part, "output_text", w.reply)
-	case codecs.Reasoning:
+	case codecs.KindReasoning:
 		w.flush()
 		w.reasoning(part)
-	case codecs.MediaKind:
+	case codecs.KindMedia:
 		w.modelMedia(*part.Media, before)
-	case codecs.Server, codecs.Client, codecs.Opaque:
+	case codecs.KindServer, codecs.KindClient, codecs.KindOpaque:
 		if part.Type == typeRefusal || strings.HasPrefix(part.Type, "output_") {
 			w.open.role = "assistant"
 			w.open.block(part.ID, part.Extra)

@@ -9,8 +9,8 @@ import (
 	"github.com/toolconform/conform/internal/laws"
 )
 
-// subject says what this wire cannot carry.
-var subject = laws.Subject{
+// dialect says what this wire cannot carry.
+var dialect = laws.Dialect{
 	Codec: responses.Codec{}, Path: "/v1/responses", List: "input", TagsStay: true,
 	Profiles: []codecs.Profile{
 		{UndecodableEcho: codecs.UndecodableEmpty},
@@ -19,7 +19,7 @@ var subject = laws.Subject{
 	},
 	// The provider itself marks the message that a limit cut.
 	Rendered: func(p codecs.Part) codecs.Part {
-		if p.Kind == codecs.Text && string(p.Extra) == `{"status":"incomplete"}` {
+		if p.Kind == codecs.KindText && string(p.Extra) == `{"status":"incomplete"}` {
 			p.Extra = nil
 		}
 		return p
@@ -27,12 +27,12 @@ var subject = laws.Subject{
 	Errors: []string{codecs.ErrBlocked}, // told as a content filter
 }
 
-func TestLaws(t *testing.T) { laws.Cases(t, subject) }
+func TestLaws(t *testing.T) { laws.Cases(t, dialect) }
 
 // A reasoning item that lost its following item leaves the echo: OpenAI refuses
 // one that stands before nothing.
 func TestNoReasoningWithoutItsFollower(t *testing.T) {
-	laws.Replies(t, subject, func(t *testing.T, r codecs.Reply, p codecs.Profile) {
+	laws.Replies(t, dialect, func(t *testing.T, r codecs.Reply, p codecs.Profile) {
 		all := laws.Answers(r)
 		for mask := 1; mask < 1<<min(len(all), 5); mask++ {
 			var some []codecs.ToolResult
@@ -54,8 +54,8 @@ func TestNoReasoningWithoutItsFollower(t *testing.T) {
 	})
 }
 
-func FuzzReply(f *testing.F) { laws.FuzzReply(f, subject) }
+func FuzzReply(f *testing.F) { laws.FuzzReply(f, dialect) }
 
-func FuzzError(f *testing.F) { laws.FuzzError(f, subject) }
+func FuzzError(f *testing.F) { laws.FuzzError(f, dialect) }
 
-func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, subject) }
+func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, dialect) }

@@ -39,7 +39,7 @@ func (c Codec) ParseRequest(in codecs.In, _ codecs.Profile) (codecs.Request, []c
 		case "instructions":
 			used = v.Kind() == jsonx.String || !v.Defined()
 			if s := v.Str(); s != "" {
-				b.messages = append([]codecs.Message{{Role: "system", Parts: []codecs.Part{{Kind: codecs.Text, Text: s}}}}, b.messages...)
+				b.messages = append([]codecs.Message{{Role: "system", Parts: []codecs.Part{{Kind: codecs.KindText, Text: s}}}}, b.messages...)
 			}
 		case "input":
 			if err := b.input(v); err != nil {
@@ -114,7 +114,7 @@ func (b *history) input(v jsonx.Value) error {
 	case jsonx.Absent, jsonx.Null:
 		return nil
 	case jsonx.String:
-		b.put("user", codecs.Part{Kind: codecs.Text, Text: v.Str()})
+		b.put("user", codecs.Part{Kind: codecs.KindText, Text: v.Str()})
 		return nil
 	case jsonx.Array:
 	default:
@@ -158,7 +158,7 @@ func (b *history) item(v jsonx.Value, pointer string) {
 	switch {
 	case v.Kind() == jsonx.String: // no legal item, but clear enough
 		b.endTurn()
-		b.put("user", codecs.Part{Kind: codecs.Text, Text: v.Str()})
+		b.put("user", codecs.Part{Kind: codecs.KindText, Text: v.Str()})
 	case typ == typeMessage && role == "assistant", typ == typeCall, typ == typeReasoning:
 		b.rd.item(v, pointer)
 	case typ == typeMessage:
@@ -168,13 +168,13 @@ func (b *history) item(v jsonx.Value, pointer string) {
 		b.endTurn()
 		r := b.result(v)
 		b.results = append(b.results, pointer)
-		b.join("tool", codecs.Part{Kind: codecs.ResultKind, Result: &r})
+		b.join("tool", codecs.Part{Kind: codecs.KindResult, Result: &r})
 	case role != "" && role != "assistant": // additional_tools and the like
 		b.endTurn()
-		b.put(neutralRole(role), codecs.Part{Kind: codecs.Opaque, Type: typ, ID: wire.Scalar(v.Get("id")), Extra: v.Raw()})
+		b.put(neutralRole(role), codecs.Part{Kind: codecs.KindOpaque, Type: typ, ID: wire.Scalar(v.Get("id")), Extra: v.Raw()})
 	case clientAnswer(v, typ):
 		b.endTurn()
-		b.join("tool", codecs.Part{Kind: codecs.Opaque, Type: typ, ID: wire.Scalar(v.Get("id")), Extra: v.Raw()})
+		b.join("tool", codecs.Part{Kind: codecs.KindOpaque, Type: typ, ID: wire.Scalar(v.Get("id")), Extra: v.Raw()})
 	default:
 		b.rd.item(v, pointer)
 	}
@@ -207,21 +207,21 @@ func neutralRole(role string) string {
 func inputParts(v jsonx.Value) []codecs.Part {
 	content := v.Get("content")
 	if s, ok := content.Text(); ok {
-		return []codecs.Part{{Kind: codecs.Text, Text: s}}
+		return []codecs.Part{{Kind: codecs.KindText, Text: s}}
 	}
 	var out []codecs.Part
 	for _, block := range content.Items() {
 		typ := block.Get("type").Str()
 		if s, ok := block.Get("text").Text(); ok && (typ == "input_text" || typ == "text" || typ == "output_text" || typ == "") {
-			out = append(out, codecs.Part{Kind: codecs.Text, Text: s, Extra: blockExtra(block)})
+			out = append(out, codecs.Part{Kind: codecs.KindText, Text: s, Extra: blockExtra(block)})
 			continue
 		}
 		if m, ok := readMedia(block); ok {
 			extra := wire.Without(block, "type", "image_url", "filename", "file_data", "file_url")
-			out = append(out, codecs.Part{Kind: codecs.MediaKind, Media: &m, Extra: extra})
+			out = append(out, codecs.Part{Kind: codecs.KindMedia, Media: &m, Extra: extra})
 			continue
 		}
-		out = append(out, codecs.Part{Kind: codecs.Opaque, Type: typ, Extra: block.Raw()})
+		out = append(out, codecs.Part{Kind: codecs.KindOpaque, Type: typ, Extra: block.Raw()})
 	}
 	return out
 }

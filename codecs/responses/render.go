@@ -22,9 +22,9 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	calls := 0
 	for i, part := range r.Parts {
 		switch {
-		case part.Kind == codecs.CallKind && part.Call == nil, part.Kind == codecs.MediaKind && part.Media == nil:
+		case part.Kind == codecs.KindCall && part.Call == nil, part.Kind == codecs.KindMedia && part.Media == nil:
 			return nil, nil, fmt.Errorf("parts[%d]: a %s part without its %s", i, part.Kind, part.Kind)
-		case part.Kind == codecs.CallKind:
+		case part.Kind == codecs.KindCall:
 			w.flush()
 			call := *part.Call
 			if call.ArgumentsErr != "" && reason == "max_output_tokens" && i == len(r.Parts)-1 {
@@ -64,7 +64,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 
 func lastText(parts []codecs.Part) int {
 	for i := len(parts) - 1; i >= 0; i-- {
-		if parts[i].Kind == codecs.Text {
+		if parts[i].Kind == codecs.KindText {
 			return i
 		}
 	}

@@ -98,7 +98,7 @@ func decodeError(pointer, text string) error {
 // in Extra.
 func demoteNative(parts []codecs.Part) {
 	for i, p := range parts {
-		if p.Kind != codecs.Reasoning || p.Text == "" || (p.ID == "" && p.Signature == "" && p.Extra == nil) {
+		if p.Kind != codecs.KindReasoning || p.Text == "" || (p.ID == "" && p.Signature == "" && p.Extra == nil) {
 			continue
 		}
 		var f jsonx.Fields
@@ -113,7 +113,7 @@ func demoteNative(parts []codecs.Part) {
 // that get the status of the item wrong still tell the limit in the envelope.
 func cutUndecodable(parts []codecs.Part) {
 	for _, p := range parts {
-		if p.Kind == codecs.CallKind && p.Call.ArgumentsErr != "" {
+		if p.Kind == codecs.KindCall && p.Call.ArgumentsErr != "" {
 			p.Call.Cut = true
 		}
 	}

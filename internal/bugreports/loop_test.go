@@ -130,9 +130,9 @@ func (k *kase) paired(requests []any) []string {
 			var calls []codecs.ToolCall
 			for _, p := range m.Parts {
 				switch p.Kind {
-				case codecs.CallKind:
+				case codecs.KindCall:
 					calls = append(calls, *p.Call)
-				case codecs.ResultKind:
+				case codecs.KindResult:
 					if open[p.Result.ID]--; open[p.Result.ID] < 0 {
 						diffs = append(diffs, fmt.Sprintf("request %d, message %d: a result without a call", i, j))
 					}

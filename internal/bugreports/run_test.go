@@ -211,7 +211,7 @@ func (k *kase) neutralHistory() []codecs.Message {
 		} else {
 			wire.ReadArguments(&call, jsonx.Of(encode(k.t, o["arguments"])), "")
 		}
-		turn.Parts = append(turn.Parts, codecs.Part{Kind: codecs.CallKind, Call: &call})
+		turn.Parts = append(turn.Parts, codecs.Part{Kind: codecs.KindCall, Call: &call})
 	}
 	out := []codecs.Message{turn}
 	if rs := k.raw("results"); rs != nil {
@@ -223,7 +223,7 @@ func (k *kase) neutralHistory() []codecs.Message {
 func (k *kase) resultMessage(results []codecs.ToolResult) codecs.Message {
 	m := codecs.Message{Role: "tool"}
 	for _, r := range results {
-		m.Parts = append(m.Parts, codecs.Part{Kind: codecs.ResultKind, Result: &r})
+		m.Parts = append(m.Parts, codecs.Part{Kind: codecs.KindResult, Result: &r})
 	}
 	return m
 }
@@ -294,7 +294,7 @@ func (k *kase) encodeResults() obj {
 	for i := range results {
 		results[i].Pos = &i
 		call := codecs.ToolCall{Pos: i, ID: results[i].ID, Name: results[i].Name, Arguments: codecs.Raw("{}"), ArgumentsText: "{}"}
-		turn.Parts = append(turn.Parts, codecs.Part{Kind: codecs.CallKind, Call: &call})
+		turn.Parts = append(turn.Parts, codecs.Part{Kind: codecs.KindCall, Call: &call})
 	}
 	key := listKey(k.codec.Dialect())
 	history := append(prompt(), turn, k.resultMessage(results))
@@ -372,7 +372,7 @@ func (s *sender) Send(context.Context, loop.Call) (*loop.Response, error) {
 }
 
 func user(text string) codecs.Message {
-	return codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: text}}}
+	return codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: text}}}
 }
 
 func prompt() []codecs.Message { return []codecs.Message{user("Go on.")} }

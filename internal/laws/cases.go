@@ -13,7 +13,7 @@ import (
 )
 
 // Cases runs the laws over the bodies and requests of all cases of the dialect.
-func Cases(t *testing.T, s Subject) {
+func Cases(t *testing.T, s Dialect) {
 	t.Run("echo", func(t *testing.T) {
 		Replies(t, s, func(t *testing.T, r codecs.Reply, p codecs.Profile) { Echo(t, s, r, p) })
 	})
@@ -36,7 +36,7 @@ func Cases(t *testing.T, s Subject) {
 
 // Echo is law 3: parsing our echo gives the same parts, ids, arguments text,
 // signatures and reasoning in the same order, and each call has its result.
-func Echo(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
+func Echo(t *testing.T, s Dialect, r codecs.Reply, p codecs.Profile) {
 	t.Helper()
 	msgs, warnings, err := s.Codec.Continue(r, Answers(r), p)
 	if err != nil {
@@ -69,7 +69,7 @@ func Echo(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
 
 // echoed reduces parts to what the echo carries. Arguments that went out as {}
 // are not compared.
-func (s Subject) echoed(parts []codecs.Part, emptied bool) (out []codecs.Part) {
+func (s Dialect) echoed(parts []codecs.Part, emptied bool) (out []codecs.Part) {
 	for _, part := range parts {
 		if s.Echoed != nil {
 			var ok bool
@@ -93,7 +93,7 @@ func distinct(parts []codecs.Part, calls []codecs.ToolCall) []codecs.Part {
 	out := append([]codecs.Part(nil), parts...)
 	seen, n := map[string]bool{}, 0
 	for i, p := range out {
-		if p.Kind != codecs.CallKind || p.Call == nil || n >= len(calls) {
+		if p.Kind != codecs.KindCall || p.Call == nil || n >= len(calls) {
 			continue
 		}
 		call := *p.Call
@@ -117,7 +117,7 @@ func withoutMadeIDs(parts []codecs.Part, r codecs.Reply) []codecs.Part {
 		if len(out) == len(r.Parts) && r.Parts[i].ID == "" {
 			out[i].ID = ""
 		}
-		if p.Kind != codecs.CallKind || p.Call == nil {
+		if p.Kind != codecs.KindCall || p.Call == nil {
 			continue
 		}
 		if n < len(calls) {
@@ -137,7 +137,7 @@ func withoutMadeIDs(parts []codecs.Part, r codecs.Reply) []codecs.Part {
 
 // paired tells whether a history holds exactly these calls, in order, each with
 // its result.
-func (s Subject) paired(t *testing.T, r codecs.Reply, want []codecs.ToolCall, h history) {
+func (s Dialect) paired(t *testing.T, r codecs.Reply, want []codecs.ToolCall, h history) {
 	t.Helper()
 	legacy := s.Legacy != "" && strings.Contains(string(r.Body), s.Legacy)
 	got := codecs.Reply{Parts: h.parts}.Calls()
@@ -171,7 +171,7 @@ func (s Subject) paired(t *testing.T, r codecs.Reply, want []codecs.ToolCall, h 
 
 // Subsets is law 5: whichever calls have results, exactly these stay in the
 // echo. With no results the turn alone is echoed, with all its calls.
-func Subsets(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
+func Subsets(t *testing.T, s Dialect, r codecs.Reply, p codecs.Profile) {
 	t.Helper()
 	calls := r.Calls()
 	if len(calls) > 5 || s.open(r) {
@@ -212,7 +212,7 @@ func Subsets(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
 }
 
 // RoundTrip is law 9 for replies: RenderReply then Reply gives the same reply.
-func RoundTrip(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
+func RoundTrip(t *testing.T, s Dialect, r codecs.Reply, p codecs.Profile) {
 	t.Helper()
 	body, warnings, err := s.Codec.RenderReply(r, p)
 	if err != nil {
@@ -273,7 +273,7 @@ func sources(r codecs.Reply) (out []string) {
 	return out
 }
 
-func (s Subject) rendered(p codecs.Part) codecs.Part {
+func (s Dialect) rendered(p codecs.Part) codecs.Part {
 	if c := p.Call; c != nil && c.ArgumentsErr == "" {
 		call := *c
 		call.ArgumentsText = "" // compared as Arguments
@@ -287,7 +287,7 @@ func (s Subject) rendered(p codecs.Part) codecs.Part {
 
 // Determinism is law 6: the same input gives the same bytes, and what goes in
 // is not changed.
-func Determinism(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
+func Determinism(t *testing.T, s Dialect, r codecs.Reply, p codecs.Profile) {
 	t.Helper()
 	before := string(neutral.View(r))
 	a, _, errA := s.Codec.Continue(r, Answers(r), p)
@@ -310,7 +310,7 @@ func Determinism(t *testing.T, s Subject, r codecs.Reply, p codecs.Profile) {
 
 // Requests is laws 6 and 9: a request that is encoded, parsed and encoded again
 // is the same, and one that is parsed, encoded and parsed again too.
-func Requests(t *testing.T, s Subject) {
+func Requests(t *testing.T, s Dialect) {
 	n := 0
 	s.cases(t, func(c fixtures.Case, p codecs.Profile) {
 		in := jsonx.Of(c.Input)
@@ -342,7 +342,7 @@ func Requests(t *testing.T, s Subject) {
 }
 
 // requestTwice encodes, parses and encodes again.
-func (s Subject) requestTwice(t *testing.T, req codecs.Request, p codecs.Profile) {
+func (s Dialect) requestTwice(t *testing.T, req codecs.Request, p codecs.Profile) {
 	first, _, err := s.Codec.Request(req, p)
 	if err != nil {
 		return
@@ -365,7 +365,7 @@ func (s Subject) requestTwice(t *testing.T, req codecs.Request, p codecs.Profile
 
 // requestBack parses, encodes and parses again. What Request warns of is lost
 // on purpose.
-func (s Subject) requestBack(t *testing.T, body []byte, p codecs.Profile, reordered bool) {
+func (s Dialect) requestBack(t *testing.T, body []byte, p codecs.Profile, reordered bool) {
 	req, said, err := s.Codec.ParseRequest(codecs.Post(s.Path, body), p)
 	if err != nil {
 		typed(t, s.Codec.Dialect(), err)

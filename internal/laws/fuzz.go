@@ -11,7 +11,7 @@ import (
 )
 
 // seeds visits every body of a case, those of requests that it wants included.
-func (s Subject) seeds(f *testing.F, add func(body []byte)) {
+func (s Dialect) seeds(f *testing.F, add func(body []byte)) {
 	s.cases(f, func(c fixtures.Case, _ codecs.Profile) {
 		if body, ok := jsonx.Of(c.Input).Get("body_text").Text(); ok {
 			add([]byte(body))
@@ -24,7 +24,7 @@ func (s Subject) seeds(f *testing.F, add func(body []byte)) {
 
 // FuzzReply is law 1 for Reply and what follows it: nothing panics, and what
 // decodes also echoes with the same calls, and renders to a body that decodes.
-func FuzzReply(f *testing.F, s Subject) {
+func FuzzReply(f *testing.F, s Dialect) {
 	s.seeds(f, func(body []byte) { f.Add(body) })
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, p := range s.profiles(codecs.Profile{}) {
@@ -63,7 +63,7 @@ func FuzzReply(f *testing.F, s Subject) {
 
 // FuzzError: every body of an error status gives a typed error with words and a
 // kind, and so does its rendering.
-func FuzzError(f *testing.F, s Subject) {
+func FuzzError(f *testing.F, s Dialect) {
 	s.seeds(f, func(body []byte) { f.Add(429, body) })
 	f.Add(500, []byte(`{"base_resp":{"status_code":2013,"status_msg":"no"}}`))
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
@@ -87,7 +87,7 @@ func FuzzError(f *testing.F, s Subject) {
 
 // FuzzParseRequest is law 1 and law 9 for requests: what parses encodes again,
 // or is an error with words, and then parses with the same calls.
-func FuzzParseRequest(f *testing.F, s Subject) {
+func FuzzParseRequest(f *testing.F, s Dialect) {
 	s.seeds(f, func(body []byte) { f.Add(s.Path, body) })
 	f.Fuzz(func(t *testing.T, path string, body []byte) {
 		s.Codec.Match(codecs.Post(path, body))

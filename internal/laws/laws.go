@@ -18,9 +18,9 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// Subject is a dialect and what its wire cannot carry. The zero value of every
+// Dialect is a dialect and what its wire cannot carry. The zero value of every
 // field is the strictest.
-type Subject struct {
+type Dialect struct {
 	Codec codecs.Full
 	Path  string // of a request
 	List  string // member of a request that holds what Continue returns
@@ -69,7 +69,7 @@ type Subject struct {
 	TakesAll, TakesMessages bool
 }
 
-func (s Subject) profiles(own codecs.Profile) []codecs.Profile {
+func (s Dialect) profiles(own codecs.Profile) []codecs.Profile {
 	out := append([]codecs.Profile{{}, own}, s.Profiles...)
 	for i := range out {
 		if s.TagsStay {
@@ -89,7 +89,7 @@ func brief(p codecs.Profile) string {
 }
 
 // cases visits the cases of the dialect.
-func (s Subject) cases(t testing.TB, visit func(c fixtures.Case, p codecs.Profile)) {
+func (s Dialect) cases(t testing.TB, visit func(c fixtures.Case, p codecs.Profile)) {
 	t.Helper()
 	cases, err := fixtures.LoadCases(os.DirFS("../../fixtures"), string(s.Codec.Dialect()))
 	if err != nil {
@@ -111,7 +111,7 @@ func (s Subject) cases(t testing.TB, visit func(c fixtures.Case, p codecs.Profil
 
 // Replies visits the bodies of the cases, whatever their operation, that decode
 // as replies, under every profile.
-func Replies(t *testing.T, s Subject, visit func(t *testing.T, r codecs.Reply, p codecs.Profile)) {
+func Replies(t *testing.T, s Dialect, visit func(t *testing.T, r codecs.Reply, p codecs.Profile)) {
 	t.Helper()
 	n := 0
 	s.cases(t, func(c fixtures.Case, own codecs.Profile) {
@@ -135,7 +135,7 @@ func Replies(t *testing.T, s Subject, visit func(t *testing.T, r codecs.Reply, p
 
 // decode is law 1: a body gives a reply or a typed error, the readers see what
 // Reply sees, and nothing panics.
-func (s Subject) decode(t *testing.T, body []byte, p codecs.Profile) (codecs.Reply, bool) {
+func (s Dialect) decode(t *testing.T, body []byte, p codecs.Profile) (codecs.Reply, bool) {
 	t.Helper()
 	readers, ok := s.Codec.(codecs.Readers)
 	if !ok {
@@ -210,7 +210,7 @@ type history struct {
 	others  int // parts of users that are no results
 }
 
-func (s Subject) parse(t *testing.T, msgs []codecs.Raw, p codecs.Profile) history {
+func (s Dialect) parse(t *testing.T, msgs []codecs.Raw, p codecs.Profile) history {
 	t.Helper()
 	var f jsonx.Fields
 	body := f.Str("model", "m").Set(s.List, jsonx.List(msgs...)).Raw()
@@ -228,7 +228,7 @@ func (s Subject) parse(t *testing.T, msgs []codecs.Raw, p codecs.Profile) histor
 			continue
 		}
 		for _, part := range m.Parts {
-			if part.Kind == codecs.ResultKind {
+			if part.Kind == codecs.KindResult {
 				h.results = append(h.results, *part.Result)
 			} else {
 				h.others++
@@ -240,7 +240,7 @@ func (s Subject) parse(t *testing.T, msgs []codecs.Raw, p codecs.Profile) histor
 
 // open tells whether the echo of a reply holds what does not read as a call
 // there, or what the provider itself could not read as one.
-func (s Subject) open(r codecs.Reply) bool {
+func (s Dialect) open(r codecs.Reply) bool {
 	return r.Finish == codecs.FinishMalformedCall ||
 		s.TextCalls && (r.Unfinished > 0 || slices.ContainsFunc(r.Calls(), func(c codecs.ToolCall) bool { return c.Cut }))
 }

@@ -51,7 +51,7 @@ var orders = [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 
 // each answers, and that is what stands on the wire: through Request, through
 // Continue, and read back. What it cannot pair is an error in both. On the wire
 // no two calls have one id, and a result has that of its call.
-func Pairing(t *testing.T, s Subject) {
+func Pairing(t *testing.T, s Dialect) {
 	for called, calls := range turns {
 		for told, tell := range tellings {
 			for _, order := range orders {
@@ -68,7 +68,7 @@ func parts(calls [][2]string) []codecs.Part {
 	var out []codecs.Part
 	for i, c := range calls {
 		args := fmt.Sprintf(`{"n":%d}`, i)
-		out = append(out, codecs.Part{Kind: codecs.CallKind, Call: &codecs.ToolCall{Pos: i, Name: c[0], ID: c[1], ArgumentsText: args, Arguments: codecs.Raw(args)}})
+		out = append(out, codecs.Part{Kind: codecs.KindCall, Call: &codecs.ToolCall{Pos: i, Name: c[0], ID: c[1], ArgumentsText: args, Arguments: codecs.Raw(args)}})
 	}
 	return out
 }
@@ -96,17 +96,17 @@ func told(calls []codecs.ToolCall, tell func(codecs.ToolResult) codecs.ToolResul
 	return results, want, nil
 }
 
-func (s Subject) pairedRequest(t *testing.T, name string, turn []codecs.Part, tell func(codecs.ToolResult) codecs.ToolResult, order []int) {
+func (s Dialect) pairedRequest(t *testing.T, name string, turn []codecs.Part, tell func(codecs.ToolResult) codecs.ToolResult, order []int) {
 	t.Helper()
 	text := func(role, words string) codecs.Message {
-		return codecs.Message{Role: role, Parts: []codecs.Part{{Kind: codecs.Text, Text: words}}}
+		return codecs.Message{Role: role, Parts: []codecs.Part{{Kind: codecs.KindText, Text: words}}}
 	}
 	results, want, bad := told(codecs.Reply{Parts: turn}.Calls(), tell, order)
 	together, apart := codecs.Message{Role: "tool"}, []codecs.Message{text("user", "Go."), {Role: "assistant", Parts: turn}}
 	for i := range results {
-		part := codecs.Part{Kind: codecs.ResultKind, Result: &results[i]}
+		part := codecs.Part{Kind: codecs.KindResult, Result: &results[i]}
 		together.Parts = append(together.Parts, part)
-		apart = append(apart, text("user", "well?"), codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "look:"}, part}})
+		apart = append(apart, text("user", "well?"), codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "look:"}, part}})
 	}
 	for way, messages := range map[string][]codecs.Message{
 		"in one message": {apart[0], apart[1], together},
@@ -132,7 +132,7 @@ func (s Subject) pairedRequest(t *testing.T, name string, turn []codecs.Part, te
 	}
 }
 
-func (s Subject) pairedContinue(t *testing.T, name string, turn [][2]string, tell func(codecs.ToolResult) codecs.ToolResult, order []int) {
+func (s Dialect) pairedContinue(t *testing.T, name string, turn [][2]string, tell func(codecs.ToolResult) codecs.ToolResult, order []int) {
 	t.Helper()
 	// Every call is rendered with an id of its own, which then becomes the one
 	// that it shall have: on some wires "" is how none comes.
@@ -173,7 +173,7 @@ func (s Subject) pairedContinue(t *testing.T, name string, turn [][2]string, tel
 
 // onWire compares what a history says with the answers that its calls should
 // have, by what the wire itself has: ids, or names and order.
-func (s Subject) onWire(t *testing.T, name string, messages []codecs.Message, want []string, body codecs.Raw) {
+func (s Dialect) onWire(t *testing.T, name string, messages []codecs.Message, want []string, body codecs.Raw) {
 	t.Helper()
 	var calls []codecs.ToolCall
 	var results []codecs.ToolResult

@@ -44,7 +44,7 @@ var blocks = []string{
 // Media is law 7: each block of a result arrives in native form or as a line
 // that is not empty, alone and beside others, and its payload never stands
 // inside a text.
-func Media(t *testing.T, s Subject) {
+func Media(t *testing.T, s Dialect) {
 	r := called(t, s)
 	modes := []string{"", codecs.MediaNative, codecs.MediaPlaceholder, codecs.MediaFollowUp}
 	for _, images := range modes {
@@ -62,12 +62,12 @@ func Media(t *testing.T, s Subject) {
 }
 
 // called is a reply with one call, as the dialect has it.
-func called(t *testing.T, s Subject) codecs.Reply {
+func called(t *testing.T, s Dialect) codecs.Reply {
 	t.Helper()
 	call := codecs.ToolCall{ID: "c1", Name: "survey", ArgumentsText: "{}", Arguments: codecs.Raw("{}")}
 	body, _, err := s.Codec.RenderReply(codecs.Reply{
 		ID: "r", Model: "m", Finish: codecs.FinishToolCalls,
-		Parts: []codecs.Part{{Kind: codecs.CallKind, Call: &call}},
+		Parts: []codecs.Part{{Kind: codecs.KindCall, Call: &call}},
 	}, codecs.Profile{})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func called(t *testing.T, s Subject) codecs.Reply {
 	return r
 }
 
-func (s Subject) result(t *testing.T, r codecs.Reply, content []codecs.Raw, p codecs.Profile) {
+func (s Dialect) result(t *testing.T, r codecs.Reply, content []codecs.Raw, p codecs.Profile) {
 	t.Helper()
 	msgs, warnings, err := s.Codec.Continue(r, []codecs.ToolResult{{Content: content}}, p)
 	if err != nil {
@@ -138,16 +138,16 @@ func collect(v jsonx.Value, key string, texts, payloads *[]string) {
 
 // Finishes: a rendered reply reads back with its finish, or RenderReply warns at
 // /finish; with a call and without.
-func Finishes(t *testing.T, s Subject) {
+func Finishes(t *testing.T, s Dialect) {
 	for _, finish := range []string{
 		"", codecs.FinishStop, codecs.FinishToolCalls, codecs.FinishLength, codecs.FinishContentFilter, codecs.FinishRefusal,
 		codecs.FinishPause, codecs.FinishBlocked, codecs.FinishMalformedCall, codecs.FinishError,
 	} {
 		for _, raw := range []string{"", "tidal", "stop", "end_turn", "STOP", "completed", "pause_turn", "max_tokens"} {
 			for _, call := range []bool{false, true} {
-				r := codecs.Reply{ID: "r", Model: "m", Finish: finish, RawFinish: raw, Parts: []codecs.Part{{Kind: codecs.Text, Text: "ebb"}}}
+				r := codecs.Reply{ID: "r", Model: "m", Finish: finish, RawFinish: raw, Parts: []codecs.Part{{Kind: codecs.KindText, Text: "ebb"}}}
 				if call {
-					r.Parts = append(r.Parts, codecs.Part{Kind: codecs.CallKind, Call: &codecs.ToolCall{ID: "c1", Name: "tide", ArgumentsText: "{}", Arguments: codecs.Raw("{}")}})
+					r.Parts = append(r.Parts, codecs.Part{Kind: codecs.KindCall, Call: &codecs.ToolCall{ID: "c1", Name: "tide", ArgumentsText: "{}", Arguments: codecs.Raw("{}")}})
 				}
 				body, warnings, err := s.Codec.RenderReply(r, codecs.Profile{})
 				if err != nil {
@@ -175,7 +175,7 @@ func end(finish string) bool { return finish == codecs.FinishStop || finish == c
 
 // Errors: an error that the codec renders is read back with its kind, its
 // words and a status of its own.
-func Errors(t *testing.T, s Subject) {
+func Errors(t *testing.T, s Dialect) {
 	for _, kind := range []string{codecs.ErrAuth, codecs.ErrQuota, codecs.ErrRate, codecs.ErrShape, codecs.ErrModeration, codecs.ErrBlocked, codecs.ErrOverload, codecs.ErrServer} {
 		for _, own := range []int{0, 418} {
 			answer := s.Codec.RenderError(&codecs.ProviderError{Kind: kind, Message: "the pier is closed", Status: own, RetryAfter: "7"}, codecs.Profile{})
@@ -195,7 +195,7 @@ func Errors(t *testing.T, s Subject) {
 }
 
 // Streams: a body that is a stream is named as one, whatever reads it.
-func Streams(t *testing.T, s Subject) {
+func Streams(t *testing.T, s Dialect) {
 	body := string(called(t, s).Body)
 	for name, stream := range map[string]string{
 		"data":    "data: " + body + "\n\ndata: [DONE]\n\n",

@@ -35,9 +35,9 @@ func rounds(messages []codecs.Message) []round {
 		for j, p := range m.Parts {
 			switch {
 			case m.Native != nil:
-			case p.Kind == codecs.CallKind && p.Call != nil:
+			case p.Kind == codecs.KindCall && p.Call != nil:
 				last.Calls = append(last.Calls, place{i, j})
-			case p.Kind == codecs.ResultKind && p.Result != nil:
+			case p.Kind == codecs.KindResult && p.Result != nil:
 				last.Results = append(last.Results, place{i, j})
 			}
 		}
@@ -138,7 +138,7 @@ func PairHistory(messages []codecs.Message) ([]codecs.Message, []codecs.Warning)
 				continue
 			}
 			kept = append(kept, p)
-			content = content || p.Kind != codecs.Reasoning
+			content = content || p.Kind != codecs.KindReasoning
 		}
 		if len(kept) < len(m.Parts) && !content {
 			continue

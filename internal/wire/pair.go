@@ -195,7 +195,7 @@ func (p *pairing) flatten(messages []codecs.Message) {
 	}
 }
 
-func isResult(p codecs.Part) bool { return p.Kind == codecs.ResultKind && p.Result != nil }
+func isResult(p codecs.Part) bool { return p.Kind == codecs.KindResult && p.Result != nil }
 
 // place is where a part of flat stands in the request.
 func (p *pairing) place(at place) place {

@@ -16,12 +16,12 @@ import (
 // results as id<text.
 func TestHistory(t *testing.T) {
 	call := func(name, id string) codecs.Part {
-		return codecs.Part{Kind: codecs.CallKind, Call: &codecs.ToolCall{Name: name, ID: id, ArgumentsText: "{}"}}
+		return codecs.Part{Kind: codecs.KindCall, Call: &codecs.ToolCall{Name: name, ID: id, ArgumentsText: "{}"}}
 	}
 	result := func(id, text string) codecs.Part {
-		return codecs.Part{Kind: codecs.ResultKind, Result: &codecs.ToolResult{ID: id, Content: []codecs.Raw{codecs.TextBlock(text)}}}
+		return codecs.Part{Kind: codecs.KindResult, Result: &codecs.ToolResult{ID: id, Content: []codecs.Raw{codecs.TextBlock(text)}}}
 	}
-	text := func(s string) codecs.Part { return codecs.Part{Kind: codecs.Text, Text: s} }
+	text := func(s string) codecs.Part { return codecs.Part{Kind: codecs.KindText, Text: s} }
 	m := func(role string, parts ...codecs.Part) codecs.Message {
 		return codecs.Message{Role: role, Parts: parts}
 	}
@@ -109,8 +109,8 @@ func BenchmarkHistory(b *testing.B) {
 			for range shape.turns {
 				turn, answers := codecs.Message{Role: "assistant"}, codecs.Message{Role: "tool"}
 				for range shape.calls {
-					turn.Parts = append(turn.Parts, codecs.Part{Kind: codecs.CallKind, Call: &codecs.ToolCall{ID: "x", Name: "tide"}})
-					answers.Parts = append(answers.Parts, codecs.Part{Kind: codecs.ResultKind, Result: &codecs.ToolResult{ID: "x", Name: "tide"}})
+					turn.Parts = append(turn.Parts, codecs.Part{Kind: codecs.KindCall, Call: &codecs.ToolCall{ID: "x", Name: "tide"}})
+					answers.Parts = append(answers.Parts, codecs.Part{Kind: codecs.KindResult, Result: &codecs.ToolResult{ID: "x", Name: "tide"}})
 				}
 				in = append(in, turn, answers)
 			}

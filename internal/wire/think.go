@@ -30,9 +30,9 @@ func SplitThink(text string, p codecs.Profile) (parts []codecs.Part, tagged bool
 		case s.Text == "":
 		case s.Think:
 			tagged = true
-			parts = append(parts, codecs.Part{Kind: codecs.Reasoning, Text: s.Text})
+			parts = append(parts, codecs.Part{Kind: codecs.KindReasoning, Text: s.Text})
 		default:
-			parts = append(parts, codecs.Part{Kind: codecs.Text, Text: s.Text})
+			parts = append(parts, codecs.Part{Kind: codecs.KindText, Text: s.Text})
 		}
 	}
 	return parts, tagged

@@ -42,7 +42,7 @@ func TestLoopOverEveryWay(t *testing.T) {
 			}}
 			out, err := loop.Run(t.Context(), loop.Config{
 				Codec: anthropic.Codec{}, Model: "m", Sender: r, Servers: []loop.ToolServer{s},
-				Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "light it"}}}},
+				Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "light it"}}}},
 			})
 			if err != nil || out.Text != "lit" {
 				t.Fatalf("text %q, error %v", out.Text, err)

@@ -91,7 +91,7 @@ func echoItems(c *scene) {
 	}
 	same, left := map[string]int{}, map[string]int{}
 	for _, g := range c.turn.assistant {
-		if g.Kind == codecs.Server || g.Kind == codecs.Opaque || g.Kind == codecs.Client {
+		if g.Kind == codecs.KindServer || g.Kind == codecs.KindOpaque || g.Kind == codecs.KindClient {
 			same[g.Type+" "+alike(g.Extra)]++
 			left[g.Type]++
 		}
@@ -104,12 +104,12 @@ func echoItems(c *scene) {
 	for _, r := range c.turn.replies {
 		level := mustIf(c.wire().ItemsDue)
 		for i, p := range r.Reply.Parts {
-			if i > 0 && r.Reply.Parts[i-1].Kind == codecs.Reasoning && c.wire().ItemAfterReasoning {
+			if i > 0 && r.Reply.Parts[i-1].Kind == codecs.KindReasoning && c.wire().ItemAfterReasoning {
 				level = results.Must
 			}
 			key := p.Type + " " + alike(p.Extra)
 			switch {
-			case p.Kind != codecs.Server && p.Kind != codecs.Opaque:
+			case p.Kind != codecs.KindServer && p.Kind != codecs.KindOpaque:
 			case same[key] > 0:
 				same[key]--
 				left[p.Type]--

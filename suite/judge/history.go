@@ -77,7 +77,7 @@ func readHistory(req codecs.Request) history {
 			t.messages = append(t.messages, m.Parts)
 			t.assistant = append(t.assistant, m.Parts...)
 			for _, p := range m.Parts {
-				if p.Kind == codecs.CallKind && p.Call != nil {
+				if p.Kind == codecs.KindCall && p.Call != nil {
 					t.calls = append(t.calls, *p.Call)
 					print.WriteString("\x00call " + p.Call.Name)
 				}
@@ -107,7 +107,7 @@ func readHistory(req codecs.Request) history {
 func (h *history) user(parts []codecs.Part, print *maphash.Hash) {
 	if len(h.turns) == 0 {
 		for _, p := range parts {
-			if p.Kind == codecs.ResultKind && p.Result != nil {
+			if p.Kind == codecs.KindResult && p.Result != nil {
 				h.stray = append(h.stray, *p.Result)
 			}
 			print.WriteString("\x00" + string(p.Kind) + " " + p.Text)
@@ -117,12 +117,12 @@ func (h *history) user(parts []codecs.Part, print *maphash.Hash) {
 	t := h.turns[len(h.turns)-1]
 	for _, p := range parts {
 		switch {
-		case p.Kind == codecs.ResultKind && p.Result != nil:
+		case p.Kind == codecs.KindResult && p.Result != nil:
 			if len(t.texts) > 0 || len(t.media) > 0 {
 				t.between++
 			}
 			t.results = append(t.results, *p.Result)
-		case p.Kind == codecs.MediaKind && p.Media != nil:
+		case p.Kind == codecs.KindMedia && p.Media != nil:
 			t.media[mediaKey(*p.Media)] = true
 		default:
 			t.texts = append(t.texts, p)

@@ -139,8 +139,8 @@ func (c *chat) watched() *chat { c.seen.Watched = true; return c }
 // done adds a last request, answered with a text.
 func (c *chat) done() Observed { return c.reply(text("Ebb.")).seen }
 
-func text(s string) codecs.Part    { return codecs.Part{Kind: codecs.Text, Text: s} }
-func thought(s string) codecs.Part { return codecs.Part{Kind: codecs.Reasoning, Text: s} }
+func text(s string) codecs.Part    { return codecs.Part{Kind: codecs.KindText, Text: s} }
+func thought(s string) codecs.Part { return codecs.Part{Kind: codecs.KindReasoning, Text: s} }
 func user(s string) codecs.Message {
 	return codecs.Message{Role: "user", Parts: []codecs.Part{text(s)}}
 }
@@ -148,11 +148,11 @@ func block(s string) codecs.Raw             { return codecs.TextBlock(s) }
 func parts(p ...codecs.Part) codecs.Message { return codecs.Message{Role: "assistant", Parts: p} }
 
 func signed(s, signature string) codecs.Part {
-	return codecs.Part{Kind: codecs.Reasoning, Text: s, Signature: signature}
+	return codecs.Part{Kind: codecs.KindReasoning, Text: s, Signature: signature}
 }
 
 func item(typ, extra string) codecs.Part {
-	return codecs.Part{Kind: codecs.Server, Type: typ, Extra: codecs.Raw(extra)}
+	return codecs.Part{Kind: codecs.KindServer, Type: typ, Extra: codecs.Raw(extra)}
 }
 
 // call is a call of a tool; arguments that are no object do not decode.
@@ -163,13 +163,13 @@ func call(id, name, arguments string) codecs.Part {
 	} else {
 		c.ArgumentsErr = "no JSON"
 	}
-	return codecs.Part{Kind: codecs.CallKind, Call: &c}
+	return codecs.Part{Kind: codecs.KindCall, Call: &c}
 }
 
 func answers(results ...codecs.ToolResult) codecs.Message {
 	m := codecs.Message{Role: "tool"}
 	for _, r := range results {
-		m.Parts = append(m.Parts, codecs.Part{Kind: codecs.ResultKind, Result: &r})
+		m.Parts = append(m.Parts, codecs.Part{Kind: codecs.KindResult, Result: &r})
 	}
 	return m
 }

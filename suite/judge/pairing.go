@@ -51,7 +51,7 @@ func (t *turn) counts() (of []int, orphan *codecs.ToolResult) {
 // some of those too.
 func (t *turn) asks(id string) bool {
 	for _, p := range t.assistant {
-		if p.Kind != codecs.Client && p.Kind != codecs.Server && p.Kind != codecs.Opaque || id == "" {
+		if p.Kind != codecs.KindClient && p.Kind != codecs.KindServer && p.Kind != codecs.KindOpaque || id == "" {
 			continue
 		}
 		for _, m := range jsonx.Of(p.Extra).Members() {

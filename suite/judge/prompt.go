@@ -54,9 +54,9 @@ func content(messages []codecs.Message) (texts, media []string) {
 	for _, m := range messages {
 		for _, p := range m.Parts {
 			switch {
-			case p.Kind == codecs.Text:
+			case p.Kind == codecs.KindText:
 				texts = append(texts, p.Text)
-			case p.Kind == codecs.MediaKind && p.Media != nil:
+			case p.Kind == codecs.KindMedia && p.Media != nil:
 				media = append(media, mediaKey(*p.Media))
 			}
 		}

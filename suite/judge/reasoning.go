@@ -76,7 +76,7 @@ func (t *turn) reasoning() []codecs.Part {
 func reasoningOf(parts []codecs.Part) []codecs.Part {
 	var out []codecs.Part
 	for _, p := range parts {
-		if p.Kind == codecs.Reasoning {
+		if p.Kind == codecs.KindReasoning {
 			out = append(out, p)
 		}
 	}

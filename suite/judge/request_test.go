@@ -71,9 +71,9 @@ func requestRows(t *testing.T) []row {
 func promptRows(t *testing.T) []row {
 	t.Helper()
 	system := codecs.Message{Role: "system", Parts: []codecs.Part{text("Be brief.")}}
-	image := codecs.Part{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: "image/png", Data: "iVBO Rw0K"}}
+	image := codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: "image/png", Data: "iVBO Rw0K"}}
 	sight := codecs.Message{Role: "user", Parts: []codecs.Part{text("What is it?"), image}}
-	spaced := codecs.Message{Role: "user", Parts: []codecs.Part{text("What is it?"), {Kind: codecs.MediaKind, Media: &codecs.Media{Data: "iVBORw0K"}}}}
+	spaced := codecs.Message{Role: "user", Parts: []codecs.Part{text("What is it?"), {Kind: codecs.KindMedia, Media: &codecs.Media{Data: "iVBORw0K"}}}}
 	with := func(dialect string, m ...codecs.Message) Observed {
 		c := newChat(t, dialect)
 		c.past = m

@@ -22,7 +22,7 @@ func pairingRows(t *testing.T) []row {
 	kept := newChat(t, "responses")
 	kept.past, kept.body = []codecs.Message{answers(ra)}, `{"previous_response_id":"r1"}`
 	client := newChat(t, "responses")
-	client.past = []codecs.Message{user("Hi."), parts(codecs.Part{Kind: codecs.Client, Type: "tool_search_call", Extra: codecs.Raw(`{"call_id":"s1"}`)}), answers(result("s1", ""))}
+	client.past = []codecs.Message{user("Hi."), parts(codecs.Part{Kind: codecs.KindClient, Type: "tool_search_call", Extra: codecs.Raw(`{"call_id":"s1"}`)}), answers(result("s1", ""))}
 	lost := newChat(t, "gemini").reply(bare("tide")).say(parts(bare("tide")), user("And?")).ran("tide", oban, block("2 m")).done()
 	cut := func(echo some, messages ...codecs.Message) Observed {
 		return newChat(t, "openai").replyAs(codecs.Reply{Finish: codecs.FinishLength, Parts: some{a, call("c2", "wind", `{"port":"Ob`)}}).
@@ -68,7 +68,7 @@ func resultRows(t *testing.T) []row {
 	says := func(content ...codecs.Raw) codecs.ToolResult { return codecs.ToolResult{Content: content} }
 	failed := codecs.ToolResult{Content: []codecs.Raw{block("no such port")}, IsError: true}
 	structured := codecs.ToolResult{Structured: codecs.Raw(`{"m":2}`)}
-	picture := []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.MediaKind, Media: &codecs.Media{MIME: "image/png", Data: pixel}}}}}
+	picture := []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: "image/png", Data: pixel}}}}}
 	unseen := one("openai", says(block("2 m")), nil, block("done"))
 	unseen.Watched, unseen.Executed = false, nil
 	return []row{

@@ -69,7 +69,7 @@ func (s *Session) ranEmpty(name string) bool {
 func (o *observed) answers(id string) bool {
 	for _, m := range o.Request.Messages {
 		for _, p := range m.Parts {
-			if p.Kind == codecs.ResultKind && p.Result != nil && p.Result.ID == id && id != "" {
+			if p.Kind == codecs.KindResult && p.Result != nil && p.Result.ID == id && id != "" {
 				return true
 			}
 		}

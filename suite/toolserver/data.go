@@ -141,7 +141,7 @@ func (s *Server) ListTools() json.RawMessage {
 	return s.list
 }
 
-func definition(t fixtures.ServerTool) json.RawMessage {
+func definition(t fixtures.Tool) json.RawMessage {
 	var f jsonx.Fields
 	f.Str("name", t.Name)
 	if t.Title != "" {
@@ -205,13 +205,13 @@ func (s *Server) answer(ctx context.Context, name string, arguments json.RawMess
 	return (&jsonx.Fields{}).Set("content", jsonx.List(block)).Bool("isError", true).Raw(), nil
 }
 
-func (s *Server) tool(name string) (fixtures.ServerTool, bool) {
+func (s *Server) tool(name string) (fixtures.Tool, bool) {
 	for _, t := range s.Tools {
 		if t.Name == name {
 			return t, true
 		}
 	}
-	return fixtures.ServerTool{}, false
+	return fixtures.Tool{}, false
 }
 
 func matches(when json.RawMessage, args jsonx.Value) bool {

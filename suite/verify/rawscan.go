@@ -194,16 +194,16 @@ func (t tables) count(d codecs.Dialect, r codecs.Reply, raw scanned) counts {
 	c := counts{calls: len(r.Calls()), text: visible(r.Text())}
 	whole := squeezed(raw.content)
 	for _, p := range r.Parts {
-		if p.Kind == codecs.Reasoning {
+		if p.Kind == codecs.KindReasoning {
 			c.reasoning++
 			if raw.tagged && strings.Contains(whole, squeezed(p.Text)) {
 				c.text += visible(p.Text)
 			}
 		}
-		if p.Kind == codecs.MediaKind {
+		if p.Kind == codecs.KindMedia {
 			c.media++
 		}
-		whole := p.Kind == codecs.Server || p.Kind == codecs.Client || p.Kind == codecs.Opaque
+		whole := p.Kind == codecs.KindServer || p.Kind == codecs.KindClient || p.Kind == codecs.KindOpaque
 		if whole {
 			c.others++
 		}

@@ -49,17 +49,17 @@ func TestEveryLossIsSeen(t *testing.T) {
 			t.Errorf("%s: %+v, decoded %+v: %v", d, raw.counts, tab.count(d, whole, raw), tab.sameContent(d, raw, whole))
 		}
 		signatures, others, media := tab.of[d].reads()
-		kinds := []codecs.Kind{codecs.Text, codecs.Reasoning, codecs.CallKind}
+		kinds := []codecs.Kind{codecs.KindText, codecs.KindReasoning, codecs.KindCall}
 		if media {
-			kinds = append(kinds, codecs.MediaKind)
+			kinds = append(kinds, codecs.KindMedia)
 		}
 		if others {
-			kinds = append(kinds, codecs.Server)
+			kinds = append(kinds, codecs.KindServer)
 		}
 		for _, k := range kinds {
 			r := decode()
 			n := len(r.Parts)
-			if d == codecs.Hermes && k == codecs.MediaKind {
+			if d == codecs.Hermes && k == codecs.KindMedia {
 				continue // its body has none
 			}
 			if r.Parts = slices.DeleteFunc(r.Parts, func(p codecs.Part) bool { return p.Kind == k }); len(r.Parts) == n || !seen(r) {
@@ -71,7 +71,7 @@ func TestEveryLossIsSeen(t *testing.T) {
 				r := decode()
 				p := &r.Parts[i]
 				switch {
-				case p.Kind == codecs.Server: // its whole block is kept, with the signature in it
+				case p.Kind == codecs.KindServer: // its whole block is kept, with the signature in it
 					continue
 				case p.Signature != "":
 					p.Signature = ""

@@ -146,8 +146,8 @@ func TestToolNames(t *testing.T) {
 	conf := config(openai.Codec{}, e, h)
 	conf.Choice = codecs.Choice{Mode: codecs.ChoiceTool, Name: "tide.high"}
 	conf.Messages = append(conf.Messages,
-		codecs.Message{Role: "assistant", Parts: []codecs.Part{{Kind: codecs.CallKind, Call: &codecs.ToolCall{ID: "c0", Name: "tide.high", Arguments: codecs.Raw("{}")}}}},
-		codecs.Message{Role: "tool", Parts: []codecs.Part{{Kind: codecs.ResultKind, Result: &codecs.ToolResult{ID: "c0", Name: "tide.high", Content: []codecs.Raw{codecs.TextBlock("3 m")}}}}})
+		codecs.Message{Role: "assistant", Parts: []codecs.Part{{Kind: codecs.KindCall, Call: &codecs.ToolCall{ID: "c0", Name: "tide.high", Arguments: codecs.Raw("{}")}}}},
+		codecs.Message{Role: "tool", Parts: []codecs.Part{{Kind: codecs.KindResult, Result: &codecs.ToolResult{ID: "c0", Name: "tide.high", Content: []codecs.Raw{codecs.TextBlock("3 m")}}}}})
 	var hooked []string
 	conf.BeforeCall = func(c codecs.ToolCall) (codecs.ToolCall, bool) { hooked = append(hooked, c.Name); return c, false }
 	out = mustRun(t, conf)
@@ -174,12 +174,12 @@ func TestToolNames(t *testing.T) {
 // away, and a call that was never answered. Neither goes out.
 func TestHistoryIsPaired(t *testing.T) {
 	part := func(kind codecs.Kind, id string) codecs.Part {
-		if kind == codecs.CallKind {
+		if kind == codecs.KindCall {
 			return codecs.Part{Kind: kind, Call: &codecs.ToolCall{ID: id, Name: "tide", Arguments: codecs.Raw("{}")}}
 		}
 		return codecs.Part{Kind: kind, Result: &codecs.ToolResult{ID: id, Name: "tide", Content: []codecs.Raw{codecs.TextBlock("ebb")}}}
 	}
-	text := codecs.Part{Kind: codecs.Text, Text: "hm"}
+	text := codecs.Part{Kind: codecs.KindText, Text: "hm"}
 	msg := func(role string, parts ...codecs.Part) codecs.Message {
 		return codecs.Message{Role: role, Parts: parts}
 	}
@@ -189,22 +189,22 @@ func TestHistoryIsPaired(t *testing.T) {
 		want   []string // role and what its message holds
 		warned []string
 	}{
-		{"whole", []codecs.Message{msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a"))}, []string{"assistant a", "tool a"}, []string{}},
-		{"trimmed front", []codecs.Message{msg("tool", part(codecs.ResultKind, "a")), msg("user", text)}, []string{"user hm"}, []string{codecs.WarnResultOrphan}},
+		{"whole", []codecs.Message{msg("assistant", part(codecs.KindCall, "a")), msg("tool", part(codecs.KindResult, "a"))}, []string{"assistant a", "tool a"}, []string{}},
+		{"trimmed front", []codecs.Message{msg("tool", part(codecs.KindResult, "a")), msg("user", text)}, []string{"user hm"}, []string{codecs.WarnResultOrphan}},
 		{
 			"broken off",
-			[]codecs.Message{msg("assistant", text, part(codecs.CallKind, "a"), part(codecs.CallKind, "b")), msg("tool", part(codecs.ResultKind, "a"))},
+			[]codecs.Message{msg("assistant", text, part(codecs.KindCall, "a"), part(codecs.KindCall, "b")), msg("tool", part(codecs.KindResult, "a"))},
 			[]string{"assistant hm a", "tool a"},
 			[]string{codecs.WarnCallDropped},
 		},
-		{"only an open call", []codecs.Message{msg("assistant", codecs.Part{Kind: codecs.Reasoning, Text: "well"}, part(codecs.CallKind, "a")), msg("user", text)}, []string{"user hm"}, []string{codecs.WarnCallDropped}},
+		{"only an open call", []codecs.Message{msg("assistant", codecs.Part{Kind: codecs.KindReasoning, Text: "well"}, part(codecs.KindCall, "a")), msg("user", text)}, []string{"user hm"}, []string{codecs.WarnCallDropped}},
 		{
 			"an id again",
-			[]codecs.Message{msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a")), msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a"))},
+			[]codecs.Message{msg("assistant", part(codecs.KindCall, "a")), msg("tool", part(codecs.KindResult, "a")), msg("assistant", part(codecs.KindCall, "a")), msg("tool", part(codecs.KindResult, "a"))},
 			[]string{"assistant a", "tool a", "assistant a", "tool a"},
 			[]string{},
 		},
-		{"two results for one call", []codecs.Message{msg("assistant", part(codecs.CallKind, "a")), msg("tool", part(codecs.ResultKind, "a"), part(codecs.ResultKind, "a"))}, []string{"assistant a", "tool a"}, []string{codecs.WarnResultOrphan}},
+		{"two results for one call", []codecs.Message{msg("assistant", part(codecs.KindCall, "a")), msg("tool", part(codecs.KindResult, "a"), part(codecs.KindResult, "a"))}, []string{"assistant a", "tool a"}, []string{codecs.WarnResultOrphan}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := says(chat("stop", "ok"))
@@ -230,12 +230,12 @@ func TestHistoryIsPaired(t *testing.T) {
 		})
 	}
 	// Results without ids go by name and order.
-	idless := []codecs.Message{msg("assistant", part(codecs.CallKind, ""), part(codecs.CallKind, "")), msg("tool", part(codecs.ResultKind, "")), msg("tool", part(codecs.ResultKind, ""))}
+	idless := []codecs.Message{msg("assistant", part(codecs.KindCall, ""), part(codecs.KindCall, "")), msg("tool", part(codecs.KindResult, "")), msg("tool", part(codecs.KindResult, ""))}
 	kept, warnings := wire.PairHistory(idless)
 	if raw, err := json.Marshal(kept); err != nil || len(kept) != 3 || len(warnings) != 0 {
 		t.Errorf("without ids: %s, %v, %v", raw, warnings, err)
 	}
-	native := []codecs.Message{{Role: "assistant", Native: []codecs.Raw{codecs.Raw(`{}`)}}, msg("tool", part(codecs.ResultKind, "a"))}
+	native := []codecs.Message{{Role: "assistant", Native: []codecs.Raw{codecs.Raw(`{}`)}}, msg("tool", part(codecs.KindResult, "a"))}
 	if kept, warnings := wire.PairHistory(native); len(kept) != 2 || len(warnings) != 0 {
 		t.Errorf("native: %d messages, %v", len(kept), warnings)
 	}

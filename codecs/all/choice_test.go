@@ -42,7 +42,7 @@ func TestChoiceForms(t *testing.T) {
 	}
 	req := codecs.Request{
 		Model:    "m",
-		Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.Text, Text: "Ring."}}}},
+		Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "Ring."}}}},
 		Tools:    []codecs.Tool{{Name: "ring", InputSchema: codecs.Raw(`{"type":"object","properties":{}}`)}},
 	}
 	for d, want := range names {
