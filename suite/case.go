@@ -67,8 +67,8 @@ func RunCase(c fixtures.Case, catalog *engines.Catalog) (CaseResult, error) {
 	if err != nil {
 		return CaseResult{}, fmt.Errorf("%s: %w", c.ID, err)
 	}
-	r := CaseResult{Got: got, Law: fixtures.Match(c.Want, got.Output())}
 	out := got.Output()
+	r := CaseResult{Got: got, Law: fixtures.Match(c.Want, out)}
 	// The message of a provider's error is the provider's own. A reference may
 	// also want the whole text, with the words that the source documents put
 	// before it.

@@ -86,8 +86,9 @@ func (c *cell) seen() judge.Observed {
 		if e.Turn < len(c.script.Turns) { // past it nothing is the engine's
 			answer = &e.Out
 		}
-		in, err := e.In, error(nil)
-		in.Body, err = c.resolved.Engine.Restore(in.Body, c.model)
+		body, err := c.resolved.Engine.Restore(e.In.Body, c.model)
+		in := e.In
+		in.Body = body
 		x := judge.Read(c.codec, c.resolved.Profile, in, answer)
 		if err != nil {
 			x.RequestErr = err
