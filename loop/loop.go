@@ -85,9 +85,9 @@ type Config struct {
 	Servers []ToolServer
 
 	// Messages is the prompt, system messages included. A call in it without its
-	// result, or a result without its call, is left out with a warning: see
-	// wire.PairHistory. Tools whose names the wire refuses go out under other
-	// names, here too: see Outcome.ToolNames.
+	// result, or a result without its call (codecs.Turn decides), is left out with
+	// a warning. Tools whose names the wire refuses go out under other names, here
+	// too: see Outcome.ToolNames.
 	Messages []codecs.Message
 
 	// ServerTools are provider-native entries that go out on every request,
