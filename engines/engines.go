@@ -93,6 +93,7 @@ type Resolved struct {
 	Model   string
 	Dialect codecs.Dialect
 	Profile codecs.Profile
+	Facts   Facts // of the engine with this model
 }
 
 // Resolve applies the rules for a model; "" is the default model. It never
@@ -101,13 +102,15 @@ func (e Engine) Resolve(model string) Resolved {
 	if model == "" {
 		model = e.DefaultModel
 	}
-	r := Resolved{Engine: e, Model: model, Dialect: e.Dialect, Profile: cloneProfile(e.Profile)}
+	r := Resolved{Engine: e, Model: model, Dialect: e.Dialect, Profile: cloneProfile(e.Profile), Facts: e.Facts}
 	r.Engine.BodySet = append([]BodyEdit(nil), e.BodySet...)
 	r.Engine.BodyRemove = append([]string(nil), e.BodyRemove...)
+	origins := map[string]Origin{}
 	for _, m := range e.Models {
 		if !matches(m.Match, model) {
 			continue
 		}
+		before := r.said()
 		if m.Dialect != "" {
 			r.Dialect = m.Dialect
 		}
@@ -120,6 +123,17 @@ func (e Engine) Resolve(model string) Resolved {
 		}
 		r.Engine.BodySet = append(r.Engine.BodySet, m.BodySet...)
 		r.Engine.BodyRemove = append(r.Engine.BodyRemove, m.BodyRemove...)
+		for name, value := range r.said() {
+			if value != before[name] {
+				origins[name] = Origin{}
+				if m.Note != nil {
+					origins[name] = m.Note.Origin
+				}
+			}
+		}
+	}
+	if model != e.DefaultModel {
+		r.otherFacts(e.Resolve(""), origins)
 	}
 	return r
 }

@@ -333,3 +333,25 @@ func TestNothingSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestFactsOfAnotherModel: a fact that a rule says something else of is the
+// rule's, with its source; in another dialect nothing else is known.
+func TestFactsOfAnotherModel(t *testing.T) {
+	for _, tt := range []struct{ engine, model, fact, want string }{
+		{"llama-server-anthropic", "", "result_images", "placeholder"},
+		{"llama-server-anthropic", "qwen3-vl-8b", "result_images", "native"},
+		{"llama-server-anthropic", "qwen3-vl-8b", "cut_call", "empty_object"},
+		{"nousresearch", "gpt-5.1", "dialect", "openai"},
+		{"nousresearch", "gpt-5.1", "ids", engines.Unknown},
+		{"nousresearch", "gpt-5.1", "cut_call", engines.Unknown},
+		{"openai", "", "no_such_fact", engines.Unknown},
+	} {
+		f := lookup(t, tt.engine).Resolve(tt.model).Facts.Of(tt.fact)
+		if f.Value != tt.want || f.Known() != (len(f.Origin.Source) > 0) {
+			t.Errorf("%s %q: %s is %+v, want %s", tt.engine, tt.model, tt.fact, f, tt.want)
+		}
+	}
+	if (engines.Fact{}).Known() {
+		t.Error("a fact that nobody wrote down is known")
+	}
+}

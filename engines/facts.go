@@ -2,14 +2,18 @@ package engines
 
 import (
 	"cmp"
+	"iter"
 	"slices"
+	"strings"
 
 	"github.com/toolconform/conform/codecs"
 )
 
 // Facts is what is known about an engine with its default model, apart from what
-// makes a request work. A fact that nobody has seen or written down is "unknown".
+// makes a request work. A fact that nobody has seen or written down is unknown,
+// and nothing that rests on it is green. Resolve gives those of another model.
 type Facts struct {
+	Dialect        Fact `json:"dialect"`         // that it speaks the dialect which the entry names: everything rests on it
 	ResultImages   Fact `json:"result_images"`   // image in a tool result: native, follow_up, placeholder
 	ResultPDF      Fact `json:"result_pdf"`      // PDF in a tool result: as above
 	ReasoningEcho  Fact `json:"reasoning_echo"`  // required, required_even_empty, accepted, ignored, refused, n/a, unknown
@@ -20,11 +24,17 @@ type Facts struct {
 	ServerTools    Fact `json:"server_tools"`    // tools that the provider runs: yes, no, unknown
 }
 
-// Fact is one statement about an engine.
+// Fact is one statement about an engine. The zero value is unknown.
 type Fact struct {
 	Value  string `json:"value"`
 	Origin Origin `json:"origin,omitzero"` // none where the value is unknown
 }
+
+// Unknown is the value of a fact that nobody has seen or written down.
+const Unknown = "unknown"
+
+// Known tells whether somebody has seen the fact or written it down.
+func (f Fact) Known() bool { return f.Value != "" && f.Value != Unknown }
 
 // Words of Facts.CutCall.
 const (
@@ -35,7 +45,6 @@ const (
 	CutError        = "error"         // an error status
 	CutRepaired     = "repaired"      // JSON made whole by the server: looks complete
 	CutNotDelivered = "not_delivered" // the provider holds a call back until it is complete; the finish reason tells
-	CutUnknown      = "unknown"
 )
 
 // Named is a fact with its key.
@@ -44,17 +53,70 @@ type Named struct {
 	Fact Fact
 }
 
-// List returns the facts in the order in which they are shown.
+// List returns the facts in the order in which they are shown: images, PDF, echo,
+// reasoning in, cut call, choice, ids and server tools of a table are those after
+// the first. Counting the unknown ones is counting those that are not Known.
 func (f Facts) List() []Named {
-	return []Named{
-		{"result_images", f.ResultImages},
-		{"result_pdf", f.ResultPDF},
-		{"reasoning_echo", f.ReasoningEcho},
-		{"reasoning_field", f.ReasoningField},
-		{"cut_call", f.CutCall},
-		{"tool_choice", f.ToolChoice},
-		{"ids", f.IDs},
-		{"server_tools", f.ServerTools},
+	var out []Named
+	for name, fact := range f.fields() {
+		out = append(out, Named{name, *fact})
+	}
+	return out
+}
+
+// fields goes over the facts, in the order of List.
+func (f *Facts) fields() iter.Seq2[string, *Fact] {
+	return func(yield func(string, *Fact) bool) {
+		_ = yield("dialect", &f.Dialect) &&
+			yield("result_images", &f.ResultImages) &&
+			yield("result_pdf", &f.ResultPDF) &&
+			yield("reasoning_echo", &f.ReasoningEcho) &&
+			yield("reasoning_field", &f.ReasoningField) &&
+			yield("cut_call", &f.CutCall) &&
+			yield("tool_choice", &f.ToolChoice) &&
+			yield("ids", &f.IDs) &&
+			yield("server_tools", &f.ServerTools)
+	}
+}
+
+// Of returns the fact of a name; one that there is not is unknown.
+func (f Facts) Of(name string) Fact {
+	for _, n := range f.List() {
+		if n.Name == name {
+			return n.Fact
+		}
+	}
+	return Fact{Value: Unknown}
+}
+
+// said is what dialect and profile say of the facts.
+func (r Resolved) said() map[string]string {
+	images, pdf := r.ResultMedia()
+	out := map[string]string{
+		"dialect": string(r.Dialect), "result_images": images, "result_pdf": pdf, "ids": r.Profile.IDRule,
+		"reasoning_echo": r.Profile.ReasoningEcho, "reasoning_field": strings.Join(r.Profile.ReasoningFields, " "),
+		"tool_choice": cmp.Or(strings.Join(r.Choices(), " "), "-"), "server_tools": "",
+	}
+	if r.Profile.NoServerTool {
+		out["server_tools"] = "no"
+	}
+	return out
+}
+
+// otherFacts makes the facts, which are those with the default model, those of a
+// model that a rule says something else of: what the rule says, and nothing where
+// it only takes back what is so with the default model. In another dialect nothing
+// else is known.
+func (r *Resolved) otherFacts(def Resolved, origins map[string]Origin) {
+	said, there := r.said(), def.said()
+	for name, f := range r.Facts.fields() {
+		switch origin := origins[name]; {
+		case said[name] == there[name] && r.Dialect == def.Dialect:
+		case said[name] == "" || origin.Kind == "":
+			*f = Fact{Value: Unknown}
+		default:
+			*f = Fact{Value: said[name], Origin: origin}
+		}
 	}
 }
 

@@ -87,15 +87,18 @@ func lintEntry(file string, data []byte, pages sources.Pages) (out []lint.Proble
 func (e Engine) agrees(bad func(pointer, format string, args ...any)) {
 	r, f := e.Resolve(""), e.Facts
 	fact := func(name, value, profile string) {
-		if value != "unknown" && value != profile {
+		if value != Unknown && value != profile {
 			bad("/facts/"+name, "the fact is %q, the effective profile %q", value, profile)
 		}
+	}
+	if d := f.Dialect; d.Known() && d.Value != string(r.Dialect) {
+		bad("/facts/dialect", "the fact is %q, the default model is reached in %q", d.Value, r.Dialect)
 	}
 	// An unknown answer must be met with the careful form.
 	images, pdf := r.ResultMedia()
 	for _, m := range [][3]string{{"result_images", f.ResultImages.Value, images}, {"result_pdf", f.ResultPDF.Value, pdf}} {
 		fact(m[0], m[1], m[2])
-		if m[1] == "unknown" && m[2] != codecs.MediaPlaceholder {
+		if m[1] == Unknown && m[2] != codecs.MediaPlaceholder {
 			bad("/facts/"+m[0], "is unknown, and the profile sends %s", m[2])
 		}
 	}
@@ -106,12 +109,8 @@ func (e Engine) agrees(bad func(pointer, format string, args ...any)) {
 	case echo == "" && slices.Contains([]string{codecs.EchoRefused, codecs.EchoRequiredEvenEmpty, codecs.EchoIgnored}, f.ReasoningEcho.Value):
 		bad("/facts/reasoning_echo", "the fact is %q, and the profile does nothing about it", f.ReasoningEcho.Value)
 	}
-	choices := strings.Join(r.Choices(), " ")
-	if choices == "" {
-		choices = "-"
-	}
-	fact("tool_choice", f.ToolChoice.Value, choices)
-	if f.ToolChoice.Value == "unknown" && r.Profile.ToolChoice != nil {
+	fact("tool_choice", f.ToolChoice.Value, r.said()["tool_choice"])
+	if f.ToolChoice.Value == Unknown && r.Profile.ToolChoice != nil {
 		bad("/facts/tool_choice", "is unknown, and the profile limits it to %q", r.Profile.ToolChoice)
 	}
 	if (f.IDs.Value == "mistral9") != (r.Profile.IDRule == "mistral9") {
@@ -148,7 +147,7 @@ type placed struct {
 func (e Engine) origins() []placed {
 	var out []placed
 	for _, f := range e.Facts.List() {
-		if f.Fact.Value != "unknown" {
+		if f.Fact.Known() {
 			out = append(out, placed{"/facts/" + f.Name + "/origin", f.Fact.Origin})
 		}
 	}

@@ -32,6 +32,8 @@ func TestLint(t *testing.T) {
 		{edit(`"name": "deepseek"`, `"name": "deepsea"`), `/name: is "deepsea", the file says "deepseek"`},
 		{edit(`"DEEPSEEK_API_KEY",`, ``), ``},
 		{edit(`"facts": {`, `"facts": {"result_image": {},`), `/facts/result_image: unknown key; did you mean "result_images"`},
+		{edit(`"value": "openai",`, `"value": "gemini",`), `/facts/dialect: the fact is "gemini", the default model is reached in "openai"`},
+		{edit(`"value": "openai",`, `"value": "unknown",`), `/facts/dialect/origin: is not allowed here`},
 		{`{"name":`, `unexpected EOF`},
 	} {
 		var got []string

@@ -40,7 +40,7 @@ func sample() results.Document {
 	na := results.Cell{Verdict: results.NA, Reason: "this wire has no word for it"}
 	row("lighthouse", "openai", "", recorded, pass, degraded, documented, pass)
 	row("pier-one", "openai", "lighthouse", same, same, same, same, same)
-	row("pier-two", "openai", "lighthouse", same, same, na, results.Cell{Verdict: results.Unknown, Reason: "reasoning_echo is unknown"}, same)
+	row("pier-two", "openai", "lighthouse", same, same, na, results.Cell{Verdict: results.Unknown, Facts: []string{"reasoning_echo"}, Reason: "reasoning_echo of pier-two is unknown"}, same)
 	row("buoy", "openai", "lighthouse", same, same, same, recorded, same)
 	row("a-harbour-with-a-very-long-name", "anthropic", "", pass, results.Cell{Verdict: results.NotRun, Reason: "needs a key"}, na,
 		results.Cell{

@@ -136,7 +136,7 @@ func TestNewKeys(t *testing.T) {
 				for k, e := range v {
 					extend(k, e)
 				}
-				if at != "by_verdict" && at != "by_origin" { // these are lists, not objects with members
+				if at != "by_verdict" && at != "by_origin" && at != "by_fact" { // these are lists, not objects with members
 					v["weather"] = map[string]any{"wind": []any{6, "NW"}}
 					added++
 				}
@@ -323,18 +323,20 @@ func TestTotals(t *testing.T) {
 				Cells          []struct {
 					Verdict, Origin string
 					Exchanges       int
+					Facts           []string
 				}
 			}
 			Totals struct {
 				Cells, Exchanges, Rows, Engines, Dialects int
 				ByVerdict                                 map[string]int `json:"by_verdict"`
 				ByOrigin                                  map[string]int `json:"by_origin"`
+				ByFact                                    map[string]int `json:"by_fact"`
 			}
 		}
 		if err := json.Unmarshal(written(t, "json", doc, report.Options{}), &back); err != nil {
 			t.Fatal(err)
 		}
-		engines, dialects, verdicts, origins := map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]int{}
+		engines, dialects, verdicts, origins, facts := map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]int{}, map[string]int{}
 		cells, exchanges := 0, 0
 		for _, v := range results.Verdicts() {
 			verdicts[string(v)] = 0
@@ -348,6 +350,9 @@ func TestTotals(t *testing.T) {
 				cells++
 				exchanges += c.Exchanges
 				verdicts[c.Verdict]++
+				for _, f := range c.Facts {
+					facts[f]++
+				}
 				if c.Origin != "" {
 					origins[c.Origin]++
 				}
@@ -362,6 +367,9 @@ func TestTotals(t *testing.T) {
 		}
 		if d := cmp.Diff(origins, got.ByOrigin); d != "" {
 			t.Errorf("%s: by origin:\n%s", name, d)
+		}
+		if d := cmp.Diff(facts, got.ByFact); d != "" {
+			t.Errorf("%s: by fact:\n%s", name, d)
 		}
 		// The last two lines say the same to people.
 		text := strings.Join(strings.Fields(string(asText(t, doc, report.Options{}))), " ")

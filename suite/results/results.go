@@ -5,6 +5,7 @@ package results
 import (
 	_ "embed" // for the schema
 	"slices"
+	"strings"
 )
 
 // Version is the version of the document's form; schema.v2.json describes it.
@@ -118,19 +119,20 @@ func (r Row) Index() map[Key]Cell {
 
 // Cell is one scenario of a row.
 type Cell struct {
-	Scenario   string  `json:"scenario"`
-	Stream     bool    `json:"stream,omitempty"`
-	Verdict    Verdict `json:"verdict"`
-	Origin     Origin  `json:"origin,omitempty"` // empty when the cell is no evidence
-	Tape       string  `json:"tape,omitempty"`
-	Model      string  `json:"model,omitempty"`      // of the tape, where it is not the row's
-	Reason     string  `json:"reason,omitempty"`     // why it is anything but a pass or the same as the row's SameAs
-	Cause      Cause   `json:"cause,omitempty"`      // of a fail or an error, and of a degraded cell where the engine failed a duty
-	Class      string  `json:"class,omitempty"`      // which of the accepted ends was seen
-	Transcript string  `json:"transcript,omitempty"` // where requests and replies stand, relative to the document
-	Exchanges  int     `json:"exchanges,omitempty"`  // requests that were sent
-	Passed     int     `json:"passed,omitempty"`     // checks that passed
-	Checks     []Check `json:"checks,omitempty"`     // those that did not pass
+	Scenario   string   `json:"scenario"`
+	Stream     bool     `json:"stream,omitempty"`
+	Verdict    Verdict  `json:"verdict"`
+	Origin     Origin   `json:"origin,omitempty"` // empty when the cell is no evidence
+	Tape       string   `json:"tape,omitempty"`
+	Model      string   `json:"model,omitempty"`      // of the tape, where it is not the row's
+	Reason     string   `json:"reason,omitempty"`     // why it is anything but a pass or the same as the row's SameAs
+	Cause      Cause    `json:"cause,omitempty"`      // of a fail or an error, and of a degraded cell where the engine failed a duty
+	Facts      []string `json:"facts,omitempty"`      // of an unknown cell: the facts of the catalogue that decide it and are unknown
+	Class      string   `json:"class,omitempty"`      // which of the accepted ends was seen
+	Transcript string   `json:"transcript,omitempty"` // where requests and replies stand, relative to the document
+	Exchanges  int      `json:"exchanges,omitempty"`  // requests that were sent
+	Passed     int      `json:"passed,omitempty"`     // checks that passed
+	Checks     []Check  `json:"checks,omitempty"`     // those that did not pass
 
 	All []Check `json:"-"` // every check, in a document that was not read back
 }
@@ -176,6 +178,21 @@ func (c *Cell) Settle(all []Check) {
 	}
 }
 
+// RestOn turns a verdict that is no failure into unknown where one of the facts
+// that decide it is: the names of those. What a cell shows then is no evidence.
+func (c *Cell) RestOn(engine string, unknown []string) {
+	if len(unknown) == 0 || c.Verdict == Fail || c.Verdict == Error {
+		return
+	}
+	verb := "is"
+	if len(unknown) > 1 {
+		verb = "are"
+	}
+	c.Verdict, c.Facts, c.Cause = Unknown, unknown, ""
+	c.Reason = strings.Join(unknown, " and ") + " of " + engine + " " + verb + " unknown"
+	c.Origin, c.Tape, c.Model = "", "", ""
+}
+
 // Break marks the cell as one in which the harness failed.
 func (c *Cell) Break(reason string) { c.Verdict, c.Reason, c.Cause = Error, reason, ByHarness }
 
@@ -184,6 +201,7 @@ type Totals struct {
 	Cells     int             `json:"cells"`
 	ByVerdict map[Verdict]int `json:"by_verdict"` // every verdict, also one that no cell has
 	ByOrigin  map[Origin]int  `json:"by_origin"`  // every origin; of the cells that were run
+	ByFact    map[string]int  `json:"by_fact"`    // unknown cells by the facts that decide them; a cell counts for each of its facts
 	Exchanges int             `json:"exchanges"`
 	Rows      int             `json:"rows"`
 	Engines   int             `json:"engines"`
@@ -192,7 +210,7 @@ type Totals struct {
 
 // Count computes the totals of rows.
 func Count(rows []Row) Totals {
-	t := Totals{ByVerdict: map[Verdict]int{}, ByOrigin: map[Origin]int{Recorded: 0, Documented: 0, Synthetic: 0}, Rows: len(rows)}
+	t := Totals{ByVerdict: map[Verdict]int{}, ByFact: map[string]int{}, ByOrigin: map[Origin]int{Recorded: 0, Documented: 0, Synthetic: 0}, Rows: len(rows)}
 	for _, v := range Verdicts() {
 		t.ByVerdict[v] = 0
 	}
@@ -204,6 +222,9 @@ func Count(rows []Row) Totals {
 			t.ByVerdict[c.Verdict]++
 			if c.Origin != "" {
 				t.ByOrigin[c.Origin]++
+			}
+			for _, f := range c.Facts {
+				t.ByFact[f]++
 			}
 			t.Exchanges += c.Exchanges
 		}

@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/toolconform/conform/suite/results"
@@ -37,6 +38,37 @@ func TestSettle(t *testing.T) {
 		if len(cell.All) != len(c.checks) || len(cell.Checks)+cell.Passed != len(c.checks) {
 			t.Errorf("%s: %d checks of %d, %d kept", c.name, len(cell.All), len(c.checks), len(cell.Checks))
 		}
+	}
+}
+
+// TestRestOn: what rests on an unknown fact is neither green nor evidence; a
+// failure stays one.
+func TestRestOn(t *testing.T) {
+	for _, c := range []struct {
+		was, is results.Verdict
+		unknown []string
+		reason  string
+	}{
+		{results.Pass, results.Pass, nil, ""},
+		{results.Pass, results.Unknown, []string{"cut_call"}, "cut_call of pier is unknown"},
+		{results.Degraded, results.Unknown, []string{"dialect", "ids"}, "dialect and ids of pier are unknown"},
+		{results.NA, results.Unknown, []string{"ids"}, "ids of pier is unknown"},
+		{results.Fail, results.Fail, []string{"ids"}, ""},
+		{results.Error, results.Error, []string{"ids"}, ""},
+	} {
+		cell := results.Cell{Verdict: c.was, Origin: results.Synthetic, Tape: "t", Exchanges: 2}
+		cell.RestOn("pier", c.unknown)
+		want := results.Cell{Verdict: c.is, Origin: results.Synthetic, Tape: "t", Exchanges: 2}
+		if c.is == results.Unknown {
+			want = results.Cell{Verdict: c.is, Facts: c.unknown, Reason: c.reason, Exchanges: 2}
+		}
+		if !reflect.DeepEqual(cell, want) {
+			t.Errorf("%s on %v: %+v", c.was, c.unknown, cell)
+		}
+	}
+	rows := []results.Row{{Name: "pier", Cells: []results.Cell{{Verdict: results.Unknown, Facts: []string{"dialect", "ids"}}, {Verdict: results.Unknown, Facts: []string{"ids"}}, {Verdict: results.Pass}}}}
+	if got := results.Count(rows).ByFact; !reflect.DeepEqual(got, map[string]int{"dialect": 1, "ids": 2}) {
+		t.Errorf("by fact: %v", got)
 	}
 }
 
