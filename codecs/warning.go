@@ -51,6 +51,10 @@ const (
 	WarnUnknownKey       = "request.unknown_key"        // a key of a neutral request that nothing reads
 	WarnRequestForm      = "request.form"               // the provider refuses this form of a request; it was read all the same
 	WarnBlockUnclosed    = "call.unclosed_block"        // a <tool_call> block without its closing tag was read as a call
+	WarnStreamCalls      = "stream.calls_dropped"       // the stream broke off; its calls were dropped
+	WarnStreamIndex      = "stream.index"               // pieces of calls or blocks without an index, or two of them under one
+	WarnStreamBlock      = "stream.block"               // a block or item of the stream was not opened or not closed
+	WarnStreamEnd        = "stream.end"                 // the stream ended without saying so, after all that a reply needs
 	WarnUnknownFinish    = "finish.unknown"             // a finish reason that no table knows
 )
 
@@ -64,6 +68,7 @@ func WarningCodes() []string {
 		WarnChoiceDropped, WarnToolsWithheld, WarnParallelDropped, WarnToolDuplicate,
 		WarnToolSkipped, WarnToolRenamed, WarnResultOrphan, WarnSchemaReduced, WarnServerToolSame, WarnLossy,
 		WarnFinishOdd, WarnUnknownKey, WarnRequestForm, WarnBlockUnclosed, WarnUnknownFinish,
+		WarnStreamCalls, WarnStreamIndex, WarnStreamBlock, WarnStreamEnd,
 	}
 }
 

@@ -72,7 +72,8 @@ func printVerify(w io.Writer, r verify.Report) {
 	fmt.Fprintf(w, "text       %d bytes in the bodies, %d decoded (white space not counted)\n", r.RawText, r.DecodedText)
 	fmt.Fprintf(w, "reasoning  %d items in the bodies, %d decoded\n", r.RawReasoning, r.Reasoning)
 	fmt.Fprintf(w, "errors     %d, typed %d\n", r.Errors, r.ErrorsTyped)
-	fmt.Fprintf(w, "skipped    %d streams, %d other endpoints, %d files that are no recordings\n", r.Streams, r.Other, len(r.Skipped))
+	fmt.Fprintf(w, "streams    %d, decoded %d; cut at %d places, %d gave another reply\n", r.Streams, r.StreamsDecoded, r.Splits, r.SplitFailures)
+	fmt.Fprintf(w, "skipped    %d other endpoints, %d files that are no recordings\n", r.Other, len(r.Skipped))
 	for _, p := range r.EmptyReplies {
 		fmt.Fprintf(w, "no parts, to look at: %s #%d (finish %q)\n", clean(p.File), p.Exchange, clean(p.Finish))
 	}

@@ -5,10 +5,12 @@
 // list, * every element, "." the value itself, and of a|b the first that holds
 // something. A step may end in a condition in brackets: [key=word] holds when
 // that member is the word, ^ when it begins with it, ~ when it contains it; [=word]
-// is about the value itself, and of a|b one word has to do.
+// is about the value itself, and of a|b one word has to do. A number counts as it
+// is spelled.
 package paths
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -103,6 +105,9 @@ func holds(v any, condition string) bool {
 		v = First(v, key)
 	}
 	s, ok := v.(string)
+	if n, number := v.(json.Number); number {
+		s, ok = n.String(), true
+	}
 	if !ok {
 		return false
 	}

@@ -23,6 +23,7 @@ type table struct {
 	ReasoningOnce bool       `json:"reasoning_once"` // all the reasoning of a reply is one item
 	TextCalls     *textCalls `json:"text_calls"`
 	Groups        []group
+	Stream        streamTable
 }
 
 // textCalls is markup around calls that stand in the text as JSON with a name.
@@ -92,7 +93,7 @@ func loadTables() (tables, error) {
 	for name, one := range t.of {
 		if one.Like != "" {
 			like := t.of[codecs.Dialect(one.Like)]
-			one.Groups, one.ReasoningOnce = like.Groups, like.ReasoningOnce
+			one.Groups, one.ReasoningOnce, one.Stream = like.Groups, like.ReasoningOnce, like.Stream
 			t.of[name] = one
 		}
 		if len(one.Groups) == 0 {

@@ -30,30 +30,33 @@ type Place struct {
 
 // Report is the outcome.
 type Report struct {
-	Files        int     `json:"files"`
-	Exchanges    int     `json:"exchanges"`
-	Replies      int     `json:"replies"` // 2xx bodies at chat endpoints that are no streams
-	Decoded      int     `json:"decoded"` // of them, decoded or come out as the typed error that they carry
-	RawCalls     int     `json:"raw_calls"`
-	DecodedCalls int     `json:"decoded_calls"`
-	RawText      int     `json:"raw_text_bytes"` // without white space
-	DecodedText  int     `json:"decoded_text_bytes"`
-	RawReasoning int     `json:"raw_reasoning"`
-	Reasoning    int     `json:"decoded_reasoning"`
-	EmptyReplies []Place `json:"empty_replies"` // decoded, without any part
-	Errors       int     `json:"errors"`        // error statuses
-	ErrorsTyped  int     `json:"errors_typed"`  // of them, with a kind and the provider's message
-	ErrorsIn200  int     `json:"errors_in_200"`
-	Streams      int     `json:"skipped_streams"`
-	Other        int     `json:"skipped_other"` // exchanges at endpoints that are no chat endpoint
-	Skipped      []Place `json:"skipped_files"` // files that are no recording
-	Failed       []Place `json:"failed"`
+	Files          int     `json:"files"`
+	Exchanges      int     `json:"exchanges"`
+	Replies        int     `json:"replies"` // 2xx bodies at chat endpoints that are no streams
+	Decoded        int     `json:"decoded"` // of them, decoded or come out as the typed error that they carry
+	RawCalls       int     `json:"raw_calls"`
+	DecodedCalls   int     `json:"decoded_calls"`
+	RawText        int     `json:"raw_text_bytes"` // without white space
+	DecodedText    int     `json:"decoded_text_bytes"`
+	RawReasoning   int     `json:"raw_reasoning"`
+	Reasoning      int     `json:"decoded_reasoning"`
+	EmptyReplies   []Place `json:"empty_replies"` // decoded, without any part
+	Errors         int     `json:"errors"`        // error statuses
+	ErrorsTyped    int     `json:"errors_typed"`  // of them, with a kind and the provider's message
+	ErrorsIn200    int     `json:"errors_in_200"`
+	Streams        int     `json:"streams"`         // 2xx streams at chat endpoints
+	StreamsDecoded int     `json:"streams_decoded"` // of them, decoded or ended in the typed error that they carry
+	Splits         int     `json:"splits_checked"`  // places at which a stream was cut to hold that it gives the same reply
+	SplitFailures  int     `json:"split_failures"`  // streams that did not
+	Other          int     `json:"skipped_other"`   // exchanges at endpoints that are no chat endpoint
+	Skipped        []Place `json:"skipped_files"`   // files that are no recording
+	Failed         []Place `json:"failed"`
 }
 
 // OK tells whether everything was read as it should be. A report that found
 // nothing to read is not: a gate that checks nothing must not pass.
 func (r Report) OK() bool {
-	return r.Replies+r.Errors > 0 && len(r.Failed) == 0 && r.Decoded == r.Replies && r.ErrorsTyped == r.Errors && r.RawCalls == r.DecodedCalls
+	return r.Replies+r.Errors+r.Streams > 0 && len(r.Failed) == 0 && r.Decoded == r.Replies && r.StreamsDecoded == r.Streams && r.ErrorsTyped == r.Errors && r.RawCalls == r.DecodedCalls
 }
 
 // Paths verifies files and folders. Read are the project's recording format
@@ -172,7 +175,7 @@ func (r *verifier) exchange(d codecs.Dialect, x cassettes.Exchange, name string,
 		return r.errorBody(c, x)
 	case x.Response.Streamed():
 		r.Streams++
-		return nil
+		return r.stream(c, x)
 	}
 	r.Replies++
 	if _, ok := r.tables.of[c.Dialect()]; !ok {
