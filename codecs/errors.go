@@ -44,7 +44,7 @@ var (
 
 	// ErrStream is wrapped by the DecodeError of a body that is a stream: events,
 	// lines of JSON, or a list of chunks.
-	ErrStream = errors.New("this is a stream, and streams are not read here; ask for the reply without one")
+	ErrStream = errors.New("this is a stream; read it as one, or ask for the reply without a stream")
 
 	// ErrNoCall is wrapped by the error of Request and Continue for a result that answers no
 	// call of the turn.

@@ -23,7 +23,7 @@ type OpResult struct {
 
 // Ops lists the operations of cases.
 func Ops() []string {
-	return []string{"tools", "request", "reply", "error", "continue", "truncate", "match", "parse_request", "render_reply", "render_error", "raw_calls", "extract_call", "text_content"}
+	return []string{"tools", "request", "reply", "stream", "error", "continue", "truncate", "match", "parse_request", "render_reply", "render_error", "raw_calls", "extract_call", "text_content"}
 }
 
 // ofBody are the operations that have the body of a reply, a request or an error
@@ -40,7 +40,10 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (out Op
 		return out, fmt.Errorf("the codec of %s has no readers of single facts", c.Dialect())
 	}
 	var body []byte
-	if slices.Contains(ofBody, op) {
+	if op == "stream" && !streamed(in) {
+		return out, errors.New("input has neither stream_text nor stream_base64")
+	}
+	if slices.Contains(ofBody, op) && !(streamed(in) && (op == "continue" || op == "truncate")) {
 		if body, err = inputBody(in); err != nil {
 			return out, err
 		}
@@ -71,6 +74,13 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (out Op
 			return OpResult{Err: err}, nil
 		}
 		// The warnings of a result stand beside its value, for every operation.
+		value, err := jsonx.Delete(neutral.View(r), "/warnings")
+		return OpResult{Value: value, Warnings: r.Warnings}, err
+	case "stream":
+		r, err := opStream(c, p, in)
+		if err != nil {
+			return OpResult{Err: err}, nil
+		}
 		value, err := jsonx.Delete(neutral.View(r), "/warnings")
 		return OpResult{Value: value, Warnings: r.Warnings}, err
 	case "error":
@@ -157,8 +167,60 @@ func opError(c codecs.Full, in jsonx.Value, body []byte) OpResult {
 	return OpResult{Value: f.Raw(), Err: pe}
 }
 
+// opStream decodes a stream: stream_text, or stream_base64 where the bytes are no
+// text. splits are the offsets at which it is cut.
+func opStream(c codecs.Full, p codecs.Profile, in jsonx.Value) (codecs.Reply, error) {
+	stream := []byte(in.Get("stream_text").Str())
+	if b, ok := in.Get("stream_base64").Text(); ok {
+		var err error
+		if stream, err = base64.StdEncoding.DecodeString(b); err != nil {
+			return codecs.Reply{}, fmt.Errorf("stream_base64: %w", err)
+		}
+	}
+	var splits []int
+	from := int64(0)
+	for i, at := range in.Get("splits").Items() {
+		to, ok := at.Int()
+		if !ok || to < from || to > int64(len(stream)) {
+			return codecs.Reply{}, fmt.Errorf("splits: element %d: want an offset from %d to %d", i, from, len(stream))
+		}
+		splits, from = append(splits, int(to)), to
+	}
+	return DecodeStream(c, p, stream, splits...)
+}
+
+// DecodeStream decodes a stream that has come whole, cut at the offsets of splits.
+func DecodeStream(c codecs.Full, p codecs.Profile, stream []byte, splits ...int) (codecs.Reply, error) {
+	s, ok := c.(codecs.Streamer)
+	if !ok {
+		return codecs.Reply{}, fmt.Errorf("the codec of %s reads no streams", c.Dialect())
+	}
+	d := s.Stream(p)
+	from := 0
+	for _, to := range append(splits, len(stream)) {
+		if _, err := d.Feed(stream[from:to]); err != nil {
+			break // Close gives it again
+		}
+		from = to
+	}
+	return d.Close()
+}
+
+// streamed tells whether an input has a stream in place of a body.
+func streamed(in jsonx.Value) bool {
+	return in.Get("stream_text").Exists() || in.Get("stream_base64").Exists()
+}
+
+// replyOf decodes the body of an input, or its stream.
+func replyOf(c codecs.Full, p codecs.Profile, in jsonx.Value, body []byte) (codecs.Reply, error) {
+	if streamed(in) {
+		return opStream(c, p, in)
+	}
+	return c.Reply(body, p)
+}
+
 func opContinue(c codecs.Full, p codecs.Profile, in jsonx.Value, body []byte) (OpResult, error) {
-	r, err := c.Reply(body, p)
+	r, err := replyOf(c, p, in, body)
 	if err != nil {
 		return OpResult{Err: err}, nil
 	}
@@ -180,7 +242,7 @@ func opTruncate(c codecs.Full, p codecs.Profile, in jsonx.Value, body []byte) (O
 			return OpResult{}, err
 		}
 	}
-	r, err := c.Reply(body, p)
+	r, err := replyOf(c, p, in, body)
 	if err != nil {
 		return OpResult{Err: err}, nil
 	}

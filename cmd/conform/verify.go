@@ -21,7 +21,7 @@ func verifyCommand(e env) *cobra.Command {
 		Use:   "verify PATH...",
 		Short: "Hold the codecs against recorded traffic",
 		Long: `verify reads recordings (JSON with exchanges), go-vcr tapes and httprr recordings,
-decodes every reply that is no stream, and compares what came out with an
+decodes every reply and stream, and compares what came out with an
 independent scan of the body: calls, bytes of text, reasoning items. Error bodies
 must come out typed, with the provider's own message.
 

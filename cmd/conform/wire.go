@@ -19,8 +19,9 @@ import (
 func decodeCommand(e env) *cobra.Command {
 	var t target
 	var status int
+	var stream bool
 	cmd := &cobra.Command{
-		Use:   "decode --dialect D [--engine E] [--model M] [--status N] < body",
+		Use:   "decode --dialect D [--engine E] [--model M] [--stream] [--status N] < body",
 		Short: "Print the neutral form of a reply body, or the error that it carries",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,11 +38,16 @@ func decodeCommand(e env) *cobra.Command {
 			if status < 200 || status > 299 {
 				return decoded(e, nil, t.codec.Error(status, nil, body), status)
 			}
+			if stream {
+				reply, err := suite.DecodeStream(t.codec, t.resolved.Profile, body)
+				return decoded(e, &reply, err, status)
+			}
 			reply, err := t.codec.Reply(body, t.resolved.Profile)
 			return decoded(e, &reply, err, status)
 		},
 	}
 	t.flags(cmd)
+	cmd.Flags().BoolVar(&stream, "stream", false, "the body is a stream: events, lines of JSON, or a list of chunks")
 	cmd.Flags().IntVar(&status, "status", 200, "HTTP status that the body came with")
 	return cmd
 }
@@ -69,7 +75,7 @@ func encodeCommand(e env) *cobra.Command {
   --op request   the neutral request {"model","system","messages":[{"role","content"}],
                  "tools","server_tools","choice","parallel","max_tokens","stream","extra"}
                  prints the request body; warnings go to standard error
-  --op continue  {"body": reply | "body_text": "...", "results":[{"pos","id","name",
+  --op continue  {"body": reply | "body_text" | "stream_text": "...", "results":[{"pos","id","name",
                  "content":[MCP blocks],"isError","structuredContent"}]}
                  prints {"messages"|"contents"|"input":[...],"warnings":[...]}`,
 		Args: cobra.NoArgs,
@@ -104,9 +110,6 @@ func encode(e env, t target, op string, input []byte) error {
 	if !v.IsObject() {
 		return usage("standard input: want an object, got %s; see 'conform help encode'", v.Kind())
 	}
-	if v.Get("stream_text").Exists() {
-		return usage("standard input: /stream_text: streams are not read; give the body of a reply in body or body_text")
-	}
 	if op == "request" && t.resolved.Model != "" && v.Get("model").Str() == "" {
 		if input, err = jsonx.Set(input, "/model", jsonx.Quote(t.resolved.Model)); err != nil {
 			return err
@@ -116,7 +119,7 @@ func encode(e env, t target, op string, input []byte) error {
 		t.resolved = t.resolved.Engine.Resolve(v.Get("model").Str())
 	}
 	if op == "continue" {
-		unread(e, v, "", []string{"body", "body_text", "body_base64", "results"})
+		unread(e, v, "", []string{"body", "body_text", "body_base64", "stream_text", "stream_base64", "splits", "results"})
 		for i, r := range v.Get("results").Items() {
 			unread(e, r, fmt.Sprintf("/results/%d", i), neutral.ResultKeys())
 		}

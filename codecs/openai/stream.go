@@ -366,13 +366,7 @@ func (s *stream) visible(text string) {
 }
 
 func (s *stream) body() []byte {
-	if s.root.Kind() == jsonx.Absent {
-		s.root.Member("choices").Add().Member("message").Member("role").SetStr("assistant")
-	}
-	for i, choice := range s.root.Member("choices").Items() {
-		if i == 0 && len(s.calls.list) > 0 {
-			continue
-		}
+	for _, choice := range s.root.Member("choices").Items() {
 		if choice.Get("message") == nil {
 			choice.Member("message").Member("role").SetStr("assistant")
 		}

@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 // TestSharedRecordingsJudged: over public recordings, no request that its provider
 // took is found at fault, but for those whose client is: some change the arguments
 // of a call that they echo, two leave out the id of a result, which one provider
-// takes.
+// takes, and one client leaves out the searches that the provider ran.
 func TestSharedRecordingsJudged(t *testing.T) {
 	const dir = "../../../shared/recordings"
 	if _, err := os.Stat(dir); err != nil {
@@ -86,11 +86,11 @@ func TestSharedRecordingsJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range r.Findings {
-		if f.Accepted && f.Level == results.Must && f.ID != "echo.arguments_verbatim" && f.ID != "request.form" {
+		if f.Accepted && f.Level == results.Must && f.ID != "echo.arguments_verbatim" && f.ID != "request.form" && f.ID != "echo.items" {
 			t.Errorf("%s #%d: %s: %s %s", f.File, f.Exchange, f.ID, f.Message, f.Evidence)
 		}
 	}
-	if len(r.Failed) > 0 || r.Exchanges < 4000 || r.Must() > 7 {
+	if len(r.Failed) > 0 || r.Exchanges < 4000 || r.Must() > 10 {
 		t.Errorf("%d exchanges, %d findings, failed %v", r.Exchanges, r.Must(), r.Failed)
 	}
 }

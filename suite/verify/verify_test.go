@@ -45,9 +45,11 @@ func TestPaths(t *testing.T) {
 		{"error inside a 200", "openai", 200, `{"error":{"message":"dark","code":502}}`, figures{1, 1, 0, 0, 0, 0, 0, 0, 0}},
 		{"error status", "anthropic", 529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, figures{0, 0, 0, 0, 1, 1, 0, 0, 0}},
 		{"error page", "openai", 502, `<html>bad gateway</html>`, figures{0, 0, 0, 0, 1, 1, 0, 0, 0}},
-		{"events", "openai", 200, "data: {\"choices\":[]}\n\n", figures{0, 0, 0, 0, 0, 0, 1, 0, 0}},
-		{"a list of chunks", "gemini", 200, `[{"candidates":[]},{"candidates":[]}]`, figures{0, 0, 0, 0, 0, 0, 1, 0, 0}},
-		{"lines of JSON", "ollama", 200, "{\"message\":{}}\n{\"done\":true}\n", figures{0, 0, 0, 0, 0, 0, 1, 0, 0}},
+		{"events", "openai", 200, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lit\"},\"finish_reason\":\"stop\"}]}\n\n", figures{0, 0, 0, 0, 0, 0, 1, 0, 0}},
+		{"events that break off", "openai", 200, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lit\"}}]}\n\n", figures{0, 0, 0, 0, 0, 0, 1, 0, 1}},
+		{"an error among events", "openai", 200, "data: {\"error\":{\"message\":\"dark\",\"code\":502}}\n\n", figures{0, 0, 0, 0, 0, 0, 1, 0, 0}},
+		{"a list of chunks", "gemini", 200, `[{"candidates":[{"content":{"parts":[{"text":"l"}]}}]},{"candidates":[{"content":{"parts":[{"text":"it"}]},"finishReason":"STOP"}]}]`, figures{0, 0, 0, 0, 0, 0, 1, 0, 0}},
+		{"lines of JSON", "ollama", 200, "{\"message\":{\"content\":\"lit\"}}\n{\"message\":{\"content\":\"\"},\"done\":true}\n", figures{0, 0, 0, 0, 0, 0, 1, 0, 0}},
 		{"no JSON", "openai", 200, `{"choices":[`, figures{1, 0, 0, 0, 0, 0, 0, 0, 1}},
 		{"unknown dialect", "no-such", 200, `{}`, figures{0, 0, 0, 0, 0, 0, 0, 0, 1}},
 	} {
@@ -60,7 +62,7 @@ func TestPaths(t *testing.T) {
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("%s\n%+v", d, r.Failed)
 			}
-			if r.OK() != (c.want.Failed == 0 && c.want.Replies+c.want.Errors > 0) {
+			if r.OK() != (c.want.Failed == 0 && c.want.Replies+c.want.Errors+c.want.Streams > 0) {
 				t.Errorf("OK = %v", r.OK())
 			}
 		})
@@ -100,5 +102,8 @@ func TestSharedRecordings(t *testing.T) {
 	if !r.OK() || r.Replies == 0 {
 		t.Errorf("decoded %d of %d, calls %d of %d, errors %d of %d", r.Decoded, r.Replies, r.DecodedCalls, r.RawCalls, r.ErrorsTyped, r.Errors)
 	}
-	t.Logf("%d files, %d replies, %d calls, %d errors", r.Files, r.Replies, r.RawCalls, r.Errors)
+	if r.Streams < 1000 || r.StreamsDecoded != r.Streams || r.SplitFailures > 0 {
+		t.Errorf("streams: decoded %d of %d, %d give another reply when they are cut", r.StreamsDecoded, r.Streams, r.SplitFailures)
+	}
+	t.Logf("%d files, %d replies, %d streams, %d calls, %d errors", r.Files, r.Replies, r.Streams, r.RawCalls, r.Errors)
 }
