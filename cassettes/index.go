@@ -42,6 +42,7 @@ type Entry struct {
 	MaxTokens int             `json:"max_tokens,omitempty"`
 	Extra     json.RawMessage `json:"extra,omitempty"`  // request keys of the recording that the scenario does not say
 	Expect    json.RawMessage `json:"expect,omitempty"` // keys of the scenario's expect that this tape replaces: an engine may answer in other words
+	Lacks     string          `json:"lacks,omitempty"`  // why nothing that the scenario is about is in it: the engine lost it
 	Requests  string          `json:"requests"`
 	Note      string          `json:"note,omitempty"`
 }

@@ -34,6 +34,7 @@ type cell struct {
 	stream   bool
 
 	tape      *cassettes.Tape // nil: the script is rendered
+	lacks     string          // why the tape shows nothing of what the scenario is about
 	script    replay.Script
 	model     string
 	maxTokens int
@@ -43,16 +44,17 @@ type cell struct {
 	outcome    client.Outcome
 }
 
-// cell runs one scenario against one row, or says why not. model is the one that
-// was asked for, "" when none was: a tape of another model says nothing about it.
-func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream bool, sameAs, model string) (out results.Cell) {
+// cell runs one scenario against one row, or says why not. base is the first row
+// with the same key, nil for that row itself. model is the one that was asked for,
+// "" when none was: a tape of another model says nothing about it.
+func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream bool, base *played, model string) (out results.Cell) {
 	out = results.Cell{Scenario: s.ID, Stream: stream}
 	defer func() {
 		if p := recover(); p != nil {
 			out.Break(fmt.Sprintf("panic: %v", p))
 		}
 	}()
-	if reason := notHere(row.Resolved, s, stream); reason != "" {
+	if reason := notHere(row.Resolved, s, stream); reason != "" && !r.listed {
 		out.Verdict, out.Reason = results.NA, reason
 		return out
 	}
@@ -66,7 +68,7 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 	}
 	entry, taped := r.Tapes.Find(row.Engine.Name, s.ID)
 	taped = taped && !stream && (model == "" || entry.Model == model)
-	if !taped && sameAs != "" {
+	if !taped && base.standsFor(row, s, stream) {
 		out.Verdict = results.Same
 		return out
 	}
@@ -84,12 +86,10 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 		c.model, c.maxTokens = row.Model, s.Request.MaxTokens
 		c.script, err = replay.FromScenario(s, c.codec, row.Profile, c.model, stream)
 	}
-	reason := replay.CannotSay("")
-	switch {
-	case errors.As(err, &reason):
-		out.Verdict, out.Reason, out.Origin = results.NA, string(reason), ""
-		return out
-	case err == nil:
+	if reason := replay.CannotSay(""); errors.As(err, &reason) {
+		err = fmt.Errorf("%s: the scenario does not leave this engine out for it", reason)
+	}
+	if err == nil {
 		err = c.play(ctx, r)
 	}
 	if err != nil {
@@ -111,15 +111,18 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 
 // notHere tells why a scenario does not apply to an engine, as far as data says.
 func notHere(res engines.Resolved, s fixtures.Scenario, stream bool) string {
-	if reason, excluded := s.Excludes(string(res.Dialect)); excluded {
+	fact := func(name string) string { return res.Facts.Of(name).Value }
+	profile := func(name string) string {
+		p, _ := jsonx.Marshal(res.Profile)
+		return jsonx.Of(p).Get(name).Str()
+	}
+	if reason, excluded := s.Excludes(string(res.Dialect), fact, profile); excluded {
 		return reason
 	}
 	mode := map[bool]string{false: "off", true: "on"}[stream]
 	switch {
 	case !slices.Contains(s.Streams(), mode):
 		return "the scenario is not played with streams " + mode
-	case len(s.ServerTools[string(res.Dialect)]) > 0 && res.Profile.NoServerTool:
-		return "this engine takes no server tools"
 	case stream && res.Engine.NoStream != "":
 		return "this engine cannot stream: " + res.Engine.NoStream
 	case !stream && streamOnly(res.Engine):
@@ -170,7 +173,7 @@ func (c *cell) fromTape(r Runner, tape cassettes.Tape, entry cassettes.Entry) er
 		return err
 	}
 	c.resolved = engine.Resolve(entry.Model)
-	c.tape, c.script = &tape, replay.FromTape(tape)
+	c.tape, c.lacks, c.script = &tape, entry.Lacks, replay.FromTape(tape)
 	c.model, c.maxTokens = entry.Model, entry.MaxTokens
 	if len(entry.Extra) > 0 {
 		// The layout of the index is no part of a request.

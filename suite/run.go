@@ -77,6 +77,26 @@ type run struct {
 	info      client.Info
 	reference bool
 	tools     toolbox
+	listed    bool // play what the scenario leaves out, too: for a test of that list
+}
+
+// played is a row that was run.
+type played struct {
+	row
+	cells map[results.Key]results.Cell
+}
+
+// standsFor tells whether the row's cell says all that another row with its key
+// would: it ran, on a rendered conversation, and what decides it is known of both
+// and the same.
+func (p *played) standsFor(other row, s fixtures.Scenario, stream bool) bool {
+	if p == nil {
+		return false
+	}
+	c := p.cells[results.Key{Scenario: s.ID, Stream: stream}]
+	ran := slices.Contains([]results.Verdict{results.Pass, results.Degraded, results.Fail}, c.Verdict)
+	return ran && c.Tape == "" && len(unknown(p.Resolved, s)) == 0 && len(unknown(other.Resolved, s)) == 0 &&
+		!slices.ContainsFunc(s.Facts(), func(name string) bool { return p.Facts.Of(name).Value != other.Facts.Of(name).Value })
 }
 
 func (r Runner) start() *run {
@@ -105,20 +125,23 @@ func (r Runner) Run(ctx context.Context, sel Selection) (results.Document, error
 		}
 		scenarios[i] = s.Bind(1)
 	}
-	base := map[string]string{}
+	first := map[string]*played{}
 	for _, row := range rows {
 		out := results.Row{Name: row.Engine.Name, Kind: "engine", From: string(row.Dialect), To: string(row.Dialect), Model: row.Model}
-		out.SameAs = base[row.key]
-		if out.SameAs == "" {
-			base[row.key] = row.Engine.Name
+		base := first[row.key]
+		if base != nil {
+			out.SameAs = base.Engine.Name
 		}
 		for _, s := range scenarios {
 			for _, stream := range modes {
 				if err := ctx.Err(); err != nil {
 					return results.Document{}, err
 				}
-				out.Cells = append(out.Cells, at.cell(ctx, row, s, stream, out.SameAs, sel.Model))
+				out.Cells = append(out.Cells, at.cell(ctx, row, s, stream, base, sel.Model))
 			}
+		}
+		if base == nil {
+			first[row.key] = &played{row, out.Index()}
 		}
 		doc.Rows = append(doc.Rows, out)
 	}

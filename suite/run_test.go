@@ -34,7 +34,7 @@ func newRunner(t testing.TB) suite.Runner {
 }
 
 // TestReferenceMeetsEverything replays the whole catalogue: no cell fails, none
-// is blank, each says what it rests on.
+// is blank, each says what it rests on, or which fact is missing.
 func TestReferenceMeetsEverything(t *testing.T) {
 	doc, err := newRunner(t).Run(context.Background(), suite.Selection{})
 	if err != nil {
@@ -49,6 +49,10 @@ func TestReferenceMeetsEverything(t *testing.T) {
 			case results.Pass, results.Degraded:
 				if c.Origin == "" || c.Exchanges == 0 {
 					t.Errorf("%s %s: %s without origin or exchange", row.Name, c.Scenario, c.Verdict)
+				}
+			case results.Unknown:
+				if len(c.Facts) == 0 || c.Origin != "" {
+					t.Errorf("%s %s: unknown, on the facts %v and origin %q", row.Name, c.Scenario, c.Facts, c.Origin)
 				}
 			case results.Same:
 				if row.SameAs == "" {

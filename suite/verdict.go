@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/wire"
@@ -35,10 +37,22 @@ func (c *cell) judge(out *results.Cell, reference bool) {
 	}
 	slices.SortStableFunc(out.All, func(a, b results.Check) int { return order[a.ID] - order[b.ID] })
 	out.Settle(out.All)
-	if out.Verdict == results.Pass && c.tape == nil && c.pointless(out) {
-		out.Verdict, out.Origin, out.Tape, out.Model = results.NA, "", "", ""
-		out.Reason = "nothing that the scenario is about applies to this engine: " + strings.Join(c.scenario.Rules, ", ")
+	out.RestOn(c.resolved.Engine.Name, unknown(c.resolved, c.scenario))
+	switch pointless := c.pointless(out); {
+	case out.Verdict != results.Pass:
+	case pointless && c.lacks == "":
+		out.Break("nothing was judged that the scenario is about (" + strings.Join(c.scenario.Rules, ", ") + "), and it does not leave this engine out")
+	case pointless:
+		out.Verdict, out.Reason = results.NA, c.lacks // and the tape is the evidence
+	case c.lacks != "":
+		out.Break("the index of the tapes says that this one shows nothing, and it does: " + c.lacks)
 	}
+}
+
+// unknown names the facts that decide what a scenario shows of an engine and that
+// nobody knows. That the engine speaks its dialect is one of all of them.
+func unknown(res engines.Resolved, s fixtures.Scenario) []string {
+	return slices.DeleteFunc(append([]string{"dialect"}, s.Facts()...), func(name string) bool { return res.Facts.Of(name).Known() })
 }
 
 // class tells which of the accepted ways of treating a cut call was seen. A limit
@@ -57,8 +71,7 @@ func (c *cell) class(s *judge.Session) string {
 // judge at this row: the loop completed, but the cell would say more than it shows.
 func (c *cell) pointless(cell *results.Cell) bool {
 	for _, id := range c.scenario.Rules {
-		at := slices.IndexFunc(cell.All, func(k results.Check) bool { return k.ID == id })
-		if at < 0 || cell.All[at].Verdict != results.NA {
+		if slices.ContainsFunc(cell.All, func(k results.Check) bool { return k.ID == id && k.Verdict != results.NA }) {
 			return false
 		}
 	}
@@ -118,7 +131,7 @@ func (c *cell) strayed(out *results.Cell) {
 func (c *cell) expectation(reference bool) *judge.Expectation {
 	want, req := c.scenario.Expect, c.scenario.Request
 	out := &judge.Expectation{
-		Model: c.model, MaxTokens: c.maxTokens, Stream: &c.stream, Parallel: req.Parallel, Prompt: c.prompt(),
+		Model: c.wireModel(), MaxTokens: c.maxTokens, Stream: &c.stream, Parallel: req.Parallel, Prompt: c.prompt(),
 		Tools: c.expectedTools(), ServerTools: c.scenario.ServerTools[string(c.codec.Dialect())],
 		Calls: [][]fixtures.ToolCall{want.ToolCalls, c.withoutLastTurn(want.ToolCalls)}, Requests: &want.Requests, Ends: want.End.Accept,
 	}
@@ -140,6 +153,17 @@ func (c *cell) expectation(reference bool) *judge.Expectation {
 		}}
 	}
 	return out
+}
+
+// wireModel is the model as its requests name it: a dialect that has it in the
+// path may have another spelling there.
+func (c *cell) wireModel() string {
+	address, err := url.Parse(c.codec.Endpoint(c.model, false))
+	if err != nil {
+		return c.model
+	}
+	named, _, _ := c.codec.Match(codecs.In{Path: address.Path, Query: address.Query()})
+	return cmp.Or(named, c.model)
 }
 
 // prompt reads the scenario's messages.

@@ -87,8 +87,12 @@ func ids(runner suite.Runner, cases []fixtures.Case) []string {
 // explainRule shows a rule and who names it.
 func explainRule(w io.Writer, r fixtures.Rule, scenarios []fixtures.Scenario, cases []fixtures.Case) error {
 	fmt.Fprintf(w, "%s  (%s, %s side, usual level %s)\n%s.\n\nWhy: %s\n", r.ID, r.Kind, r.Side, r.Level, r.Title, r.Why)
-	if r.Fact != "" {
-		fmt.Fprintf(w, "Decided at an engine by: %s\n", r.Fact)
+	by := slices.Sorted(maps.Keys(r.Facts))
+	if r.Profile != "" {
+		by = append(by, r.Profile+" of the profile")
+	}
+	if len(by) > 0 {
+		fmt.Fprintf(w, "Decided at an engine by: %s\n", strings.Join(by, ", "))
 	}
 	for _, s := range r.Sources {
 		fmt.Fprintf(w, "Source: %s\n", s)

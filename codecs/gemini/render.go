@@ -101,6 +101,11 @@ func (e *encoder) replyPart(p codecs.Part, pointer string) codecs.Raw {
 		}
 		p.Call = &call
 		return e.part(p, true, pointer)
+	case codecs.KindReasoning: // an id is no sign of another provider here: a scenario and a gateway have their own
+		if p.ID != "" {
+			e.Warn(codecs.WarnLossy, pointer+"/id", "a thought has no id in this dialect")
+			p.ID = ""
+		}
 	case codecs.KindMedia: // what a model made is not measured by what a prompt takes
 		if m := p.Media; m != nil && m.Data != "" {
 			var f jsonx.Fields
