@@ -83,14 +83,14 @@ type ServerHalf interface {
 	// does not know the path.
 	ParseRequest(in In, p Profile) (Request, []Warning, error)
 
-	// RenderReply encodes a reply as the provider would. What the dialect
+	// RenderReply encodes a reply as the engine of p and l would. What the dialect
 	// cannot carry is a warning.
-	RenderReply(r Reply, p Profile) (Raw, []Warning, error)
+	RenderReply(r Reply, p Profile, l Likeness) (Raw, []Warning, error)
 
 	// RenderError encodes an error as the provider would send it. A status of
 	// e that is an error stays, otherwise the kind picks one; Retry-After is
 	// set where e knows it.
-	RenderError(e *ProviderError, p Profile) Answer
+	RenderError(e *ProviderError, p Profile, l Likeness) Answer
 }
 
 // Readers is an extension of Codec, found by type assertion. It reads single

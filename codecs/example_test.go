@@ -26,7 +26,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	body, warnings, err := to.RenderReply(reply, codecs.Profile{})
+	body, warnings, err := to.RenderReply(reply, codecs.Profile{}, codecs.Likeness{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -43,5 +43,5 @@ type StreamRenderer interface {
 	// that Wire.StreamShape gives for the request. The frames are the bytes of
 	// the body, cut where the provider flushes; joined, they are the body. What the
 	// dialect cannot carry is a warning, as in RenderReply.
-	RenderStream(r Reply, p Profile, shape string) (frames [][]byte, warnings []Warning, err error)
+	RenderStream(r Reply, p Profile, l Likeness, shape string) (frames [][]byte, warnings []Warning, err error)
 }

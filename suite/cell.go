@@ -84,7 +84,7 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 	} else {
 		out.Origin = results.Synthetic
 		c.model, c.maxTokens = row.Model, s.Request.MaxTokens
-		c.script, err = replay.FromScenario(s, c.codec, row.Profile, c.model, stream)
+		c.script, err = replay.FromScenario(s, c.codec, row.Profile, codecs.Likeness{}, c.model, stream)
 	}
 	if reason := replay.CannotSay(""); errors.As(err, &reason) {
 		err = fmt.Errorf("%s: the scenario does not leave this engine out for it", reason)

@@ -103,13 +103,13 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (out Op
 		if err != nil {
 			return out, err
 		}
-		out.Value, out.Warnings, out.Err = c.RenderReply(r, p)
+		out.Value, out.Warnings, out.Err = c.RenderReply(r, p, codecs.Likeness{})
 	case "render_error":
 		e := in.Get("error")
 		status, _ := e.Get("status").Int()
 		answer := c.RenderError(&codecs.ProviderError{
 			Dialect: c.Dialect(), Status: int(status), Kind: e.Get("kind").Str(), Code: e.Get("code").Str(), Message: e.Get("message").Str(),
-		}, p)
+		}, p, codecs.Likeness{})
 		out.Value = f.Int("status", int64(answer.Status)).Set("body", answer.Body).Raw()
 	case "raw_calls":
 		out.Value = jsonx.List(readers.RawCalls(body, p)...)

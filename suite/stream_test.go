@@ -33,7 +33,7 @@ func (s streaming) RenderStream(r codecs.Reply, p codecs.Profile, shape string) 
 	if s.render != nil {
 		r = s.render(r)
 	}
-	body, warnings, err := s.Full.RenderReply(r, p)
+	body, warnings, err := s.Full.RenderReply(r, p, codecs.Likeness{})
 	var frames [][]byte
 	for piece := range slices.Chunk([]byte(body), 40) {
 		text, _ := json.Marshal(piece) // base64: a piece may end inside a character

@@ -176,9 +176,9 @@ func TestUnknownFact(t *testing.T) {
 // mute is an engine whose texts are empty.
 type mute struct{ codecs.Full }
 
-func (m mute) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (m mute) RenderReply(r codecs.Reply, p codecs.Profile, like codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
 	r.Parts = slices.DeleteFunc(slices.Clone(r.Parts), func(p codecs.Part) bool { return p.Kind == codecs.KindText })
-	return m.Full.RenderReply(r, p)
+	return m.Full.RenderReply(r, p, like)
 }
 
 // TestSame: a row stands for another where it shows all that the other would.
@@ -317,8 +317,8 @@ func TestNotLeftOut(t *testing.T) {
 // lossy is a codec that says that it cannot say a finish.
 type lossy struct{ codecs.Full }
 
-func (l lossy) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	body, _, err := l.Full.RenderReply(r, p)
+func (l lossy) RenderReply(r codecs.Reply, p codecs.Profile, like codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
+	body, _, err := l.Full.RenderReply(r, p, like)
 	return body, []codecs.Warning{codecs.Warnf(codecs.WarnLossy, "/finish", "no word for it")}, err
 }
 

@@ -128,7 +128,7 @@ func TestCitationsOfAnotherDialect(t *testing.T) {
 		ID: "m", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "Fog."}}, Finish: codecs.FinishStop,
 		Citations: []codecs.Citation{{URL: "https://fog.example", Title: "Fog", StartIndex: &at}},
 	}
-	body, warnings, err := anthropic.Codec{}.RenderReply(r, codecs.Profile{})
+	body, warnings, err := anthropic.Codec{}.RenderReply(r, codecs.Profile{}, codecs.Likeness{})
 	if err != nil || len(warnings) != 1 || warnings[0].Code != codecs.WarnLossy {
 		t.Fatal(warnings, err)
 	}

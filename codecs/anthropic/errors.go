@@ -109,7 +109,7 @@ func envelope(v jsonx.Value) (code, message string) {
 
 // RenderError encodes an error in the envelope of the API. An error status is
 // kept; any other gives way to the one that the kind stands for.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
 	status := e.Status
 	if status < 400 || status > 599 {
 		status = kindStatus(e.Kind)

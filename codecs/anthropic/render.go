@@ -13,7 +13,7 @@ import (
 // arguments go out as a JSON string, the form of the endpoints that send any.
 // RawFinish is used when it is a stop_reason; one of another dialect gives way
 // to Finish.
-func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
 	w := renderer{reply: r, profile: p}
 	for _, part := range r.Parts {
 		if b := w.part(part); b != nil {

@@ -135,7 +135,7 @@ var kindStatus = map[string]int{
 
 // RenderError encodes an error in the provider's envelope. An error status of e
 // is kept, else the kind picks one.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
 	if e == nil {
 		e = &codecs.ProviderError{}
 	}

@@ -109,7 +109,7 @@ func TestRenderedReplyReadsTheSame(t *testing.T) {
 			}
 		}
 		laws.RoundTrip(t, dialect, r, codecs.Profile{})
-		body, _, err := Codec{}.RenderReply(r, codecs.Profile{})
+		body, _, err := Codec{}.RenderReply(r, codecs.Profile{}, codecs.Likeness{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 // has a promptFeedback and no candidate. Arguments that do not decode go out as
 // a JSON string, which Reply reads back. RawFinish is kept when it is spelled as
 // this provider spells its reasons.
-func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
 	e := &encoder{profile: p}
 	e.profile.ReasoningEcho = "" // a rule for requests
 	var body jsonx.Fields

@@ -16,8 +16,8 @@ func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.
 }
 
 // RenderError encodes an error of the transport.
-func (Codec) RenderError(e *codecs.ProviderError, p codecs.Profile) codecs.Answer {
-	return chat.RenderError(e, p)
+func (Codec) RenderError(e *codecs.ProviderError, p codecs.Profile, l codecs.Likeness) codecs.Answer {
+	return chat.RenderError(e, p, l)
 }
 
 // own gives an error of the transport the dialect that the caller asked for.

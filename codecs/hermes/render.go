@@ -12,7 +12,7 @@ import (
 // RenderReply writes the turn as a model on a server without a parser does:
 // thinking and calls inside the text, the finish reason stop for a turn with
 // calls.
-func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
 	limit := r.Finish == codecs.FinishLength
 	p.ReasoningEcho = "" // a rule for requests
 	text, rest, warnings := assemble(r.Parts, limit, p)
@@ -32,7 +32,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []code
 	}
 	pointer, standard := contentAt(p)
 	if standard {
-		body, w, err := chat.RenderReply(out, transport(p))
+		body, w, err := chat.RenderReply(out, transport(p), l)
 		return body, append(warnings, w...), own(err)
 	}
 	if n := len(rest); n > 1 || n == 1 && rest[0].Kind != codecs.KindText {

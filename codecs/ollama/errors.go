@@ -62,7 +62,7 @@ var statuses = map[string]int{
 }
 
 // RenderError encodes {"error":"text"}. A status that is an error is kept.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
 	status := e.Status
 	if status < 400 {
 		if status = statuses[e.Kind]; status == 0 {

@@ -12,7 +12,7 @@ import (
 // order, thinking, content, calls; parts that stand in another are regrouped
 // with a warning. Arguments that are no object go out as a string, the form of
 // older and foreign servers.
-func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
 	msg, warnings := assistantMessage(r.Parts, renderReply, p)
 	for i := range warnings {
 		warnings[i].Pointer = "/message"

@@ -178,7 +178,7 @@ var errorForms = map[string]errorForm{
 
 // RenderError encodes an error in OpenAI's envelope. An error status of e
 // stays; otherwise the kind decides it.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
 	form, ok := errorForms[e.Kind]
 	if !ok {
 		form = errorForms[codecs.ErrServer]

@@ -12,7 +12,7 @@ const madeCreated = 1764547200
 
 // RenderReply encodes a reply as a chat completion: one choice, content null
 // beside calls without text, reasoning under the profile's first field.
-func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
 	a := assistantFields{profile: p, at: "/parts", reply: true, cut: r.Finish == codecs.FinishLength, seed: digest(r.ID + r.Model + r.Text())}
 	if err := a.read(r.Parts); err != nil {
 		return nil, nil, err

@@ -163,7 +163,7 @@ func TestBrokenParts(t *testing.T) {
 			if err == nil && len(warnings) == 0 {
 				t.Errorf("%q part of role %q: neither error nor warning", kind, role)
 			}
-			if _, warnings, err = (Codec{}).RenderReply(codecs.Reply{Parts: []codecs.Part{part}}, codecs.Profile{}); err == nil && len(warnings) == 0 {
+			if _, warnings, err = (Codec{}).RenderReply(codecs.Reply{Parts: []codecs.Part{part}}, codecs.Profile{}, codecs.Likeness{}); err == nil && len(warnings) == 0 {
 				t.Errorf("%q part in a reply: neither error nor warning", kind)
 			}
 		}

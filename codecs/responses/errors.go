@@ -117,7 +117,7 @@ func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.
 
 // RenderError writes OpenAI's envelope. The status is the error's own where it
 // is one, else the usual one of its kind.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile) codecs.Answer {
+func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
 	status, typ, code := 500, "server_error", "server_error"
 	switch e.Kind {
 	case codecs.ErrAuth:

@@ -15,7 +15,7 @@ const createdAt = 1764547200
 // RenderReply writes a response object as OpenAI sends it. Ids that the reply
 // lacks are made, the same for the same reply. A refusal becomes a refusal
 // block; an error a failed response.
-func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
+func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
 	w := writer{profile: p, reply: true, seed: codecs.Raw(r.ID + "\n" + r.Model + "\n" + r.Text())}
 	status, reason := renderFinish(r, &w)
 	refused, cited := false, lastText(r.Parts)

@@ -310,7 +310,7 @@ func (k *kase) encodeResults() obj {
 	if more {
 		return got
 	}
-	body, _, err := k.codec.RenderReply(codecs.Reply{Parts: turn.Parts, Model: k.model, Finish: codecs.FinishToolCalls}, k.profile)
+	body, _, err := k.codec.RenderReply(codecs.Reply{Parts: turn.Parts, Model: k.model, Finish: codecs.FinishToolCalls}, k.profile, codecs.Likeness{})
 	if err != nil {
 		k.t.Fatal(err)
 	}

@@ -214,7 +214,7 @@ func Subsets(t *testing.T, s Dialect, r codecs.Reply, p codecs.Profile) {
 // RoundTrip is law 9 for replies: RenderReply then Reply gives the same reply.
 func RoundTrip(t *testing.T, s Dialect, r codecs.Reply, p codecs.Profile) {
 	t.Helper()
-	body, warnings, err := s.Codec.RenderReply(r, p)
+	body, warnings, err := s.Codec.RenderReply(r, p, codecs.Likeness{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,8 +292,8 @@ func Determinism(t *testing.T, s Dialect, r codecs.Reply, p codecs.Profile) {
 	before := string(neutral.View(r))
 	a, _, errA := s.Codec.Continue(r, Answers(r), p)
 	b, _, errB := s.Codec.Continue(r, Answers(r), p)
-	x, _, errX := s.Codec.RenderReply(r, p)
-	y, _, errY := s.Codec.RenderReply(r, p)
+	x, _, errX := s.Codec.RenderReply(r, p, codecs.Likeness{})
+	y, _, errY := s.Codec.RenderReply(r, p, codecs.Likeness{})
 	if errA != nil || errB != nil || errX != nil || errY != nil {
 		t.Fatal(errA, errB, errX, errY)
 	}

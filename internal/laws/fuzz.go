@@ -47,7 +47,7 @@ func FuzzReply(f *testing.F, s Dialect) {
 				loose.Lossy = true // any key may stand there, and a loss with a warning is none
 				RoundTrip(t, loose, r, p)
 			}
-			out, _, err := s.Codec.RenderReply(r, p)
+			out, _, err := s.Codec.RenderReply(r, p, codecs.Likeness{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func FuzzError(f *testing.F, s Dialect) {
 		if e.Message == "" || e.Kind == "" || e.Status != status || e.Dialect != s.Codec.Dialect() {
 			t.Fatalf("error %+v", e)
 		}
-		answer := s.Codec.RenderError(e, codecs.Profile{})
+		answer := s.Codec.RenderError(e, codecs.Profile{}, codecs.Likeness{})
 		rendered, out := answer.Status, answer.Body
 		if rendered < 400 || status >= 400 && status < 600 && rendered != status {
 			t.Fatalf("status %d became %d", status, rendered)

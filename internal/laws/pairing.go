@@ -140,7 +140,7 @@ func (s Dialect) pairedContinue(t *testing.T, name string, turn [][2]string, tel
 	for i, c := range turn {
 		ids[i] = [2]string{c[0], fmt.Sprintf("id-%d-of-call", i)}
 	}
-	body, _, err := s.Codec.RenderReply(codecs.Reply{ID: "r", Model: "m", Finish: codecs.FinishToolCalls, Parts: parts(ids)}, codecs.Profile{})
+	body, _, err := s.Codec.RenderReply(codecs.Reply{ID: "r", Model: "m", Finish: codecs.FinishToolCalls, Parts: parts(ids)}, codecs.Profile{}, codecs.Likeness{})
 	if err != nil {
 		t.Fatal(err)
 	}

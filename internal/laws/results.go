@@ -68,7 +68,7 @@ func called(t *testing.T, s Dialect) codecs.Reply {
 	body, _, err := s.Codec.RenderReply(codecs.Reply{
 		ID: "r", Model: "m", Finish: codecs.FinishToolCalls,
 		Parts: []codecs.Part{{Kind: codecs.KindCall, Call: &call}},
-	}, codecs.Profile{})
+	}, codecs.Profile{}, codecs.Likeness{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func Finishes(t *testing.T, s Dialect) {
 				if call {
 					r.Parts = append(r.Parts, codecs.Part{Kind: codecs.KindCall, Call: &codecs.ToolCall{ID: "c1", Name: "tide", ArgumentsText: "{}", Arguments: codecs.Raw("{}")}})
 				}
-				body, warnings, err := s.Codec.RenderReply(r, codecs.Profile{})
+				body, warnings, err := s.Codec.RenderReply(r, codecs.Profile{}, codecs.Likeness{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -178,7 +178,7 @@ func end(finish string) bool { return finish == codecs.FinishStop || finish == c
 func Errors(t *testing.T, s Dialect) {
 	for _, kind := range []string{codecs.ErrAuth, codecs.ErrQuota, codecs.ErrRate, codecs.ErrShape, codecs.ErrModeration, codecs.ErrBlocked, codecs.ErrOverload, codecs.ErrServer} {
 		for _, own := range []int{0, 418} {
-			answer := s.Codec.RenderError(&codecs.ProviderError{Kind: kind, Message: "the pier is closed", Status: own, RetryAfter: "7"}, codecs.Profile{})
+			answer := s.Codec.RenderError(&codecs.ProviderError{Kind: kind, Message: "the pier is closed", Status: own, RetryAfter: "7"}, codecs.Profile{}, codecs.Likeness{})
 			status := answer.Status
 			e := s.Codec.Error(status, answer.Header, answer.Body)
 			if strings.TrimSuffix(e.RetryAfter, "s") != "7" {

@@ -85,7 +85,7 @@ func live(t *testing.T, c codecs.Full, stream bool) (requests []codecs.In, repli
 		requests = append(requests, codecs.Post(c.Endpoint("m", stream), body))
 	}
 	send()
-	body, _, err := c.RenderReply(codecs.Reply{ID: "r1", Model: "m", Finish: codecs.FinishToolCalls, Parts: some{text("I look."), call("toolu_000000002", "tide", oban)}}, p)
+	body, _, err := c.RenderReply(codecs.Reply{ID: "r1", Model: "m", Finish: codecs.FinishToolCalls, Parts: some{text("I look."), call("toolu_000000002", "tide", oban)}}, p, codecs.Likeness{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func live(t *testing.T, c codecs.Full, stream bool) (requests []codecs.In, repli
 		t.Fatal(err)
 	}
 	send(next...)
-	last, _, err := c.RenderReply(codecs.Reply{ID: "r2", Model: "m", Finish: codecs.FinishStop, Parts: some{text("Flood.")}}, p)
+	last, _, err := c.RenderReply(codecs.Reply{ID: "r2", Model: "m", Finish: codecs.FinishStop, Parts: some{text("Flood.")}}, p, codecs.Likeness{})
 	if err != nil {
 		t.Fatal(err)
 	}

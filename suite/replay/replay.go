@@ -25,10 +25,11 @@ import (
 // order in which they get in. A chat request after the last turn is answered 400.
 // Model lists and the like are answered without a turn, any other request 404.
 type Conversation struct {
-	Codec   codecs.Full
-	Profile codecs.Profile
-	Script  Script
-	Model   string // the one that model lists name
+	Codec    codecs.Full
+	Profile  codecs.Profile
+	Likeness codecs.Likeness
+	Script   Script
+	Model    string // the one that model lists name
 	// Paths are further templates of chat paths, for an engine that has its own:
 	// {name} stands for any text, and a path may have more before it.
 	Paths []string
@@ -139,7 +140,7 @@ func withType(r *reply, contentType string) {
 func (c *Conversation) failure(status int, message string) reply {
 	out := reply{Answer: c.Codec.RenderError(&codecs.ProviderError{
 		Dialect: c.Codec.Dialect(), Status: status, Kind: codecs.ErrShape, Message: message,
-	}, c.Profile)}
+	}, c.Profile, c.Likeness)}
 	out.Status = status
 	withType(&out, "application/json")
 	return out

@@ -334,7 +334,7 @@ func TestFromScenario(t *testing.T) {
 	s := scenario(t, "basic/one-call")
 	for _, d := range codecs.Dialects() {
 		c := codec(t, d)
-		script, err := replay.FromScenario(s, c, codecs.Profile{}, "m-1", false)
+		script, err := replay.FromScenario(s, c, codecs.Profile{}, codecs.Likeness{}, "m-1", false)
 		if err != nil || len(script.Turns) != len(s.Turns) {
 			t.Errorf("%s: %d turns, %v", d, len(script.Turns), err)
 			continue
@@ -351,16 +351,16 @@ func TestFromScenario(t *testing.T) {
 func TestWhatAScriptCannotSay(t *testing.T) {
 	s := scenario(t, "basic/one-call")
 	plain := struct{ codecs.Full }{codec(t, codecs.OpenAI)} // without extensions
-	if _, err := replay.FromScenario(s, plain, codecs.Profile{}, "m", true); err == nil || !strings.Contains(err.Error(), "writes no streams") {
+	if _, err := replay.FromScenario(s, plain, codecs.Profile{}, codecs.Likeness{}, "m", true); err == nil || !strings.Contains(err.Error(), "writes no streams") {
 		t.Errorf("streams: %v", err)
 	}
 	s.Turns = slices.Clone(s.Turns)
 	s.Turns[1].Finish = codecs.FinishPause
 	reason := replay.CannotSay("")
-	if _, err := replay.FromScenario(s, codec(t, codecs.Ollama), codecs.Profile{}, "m", false); !errors.As(err, &reason) || reason == "" {
+	if _, err := replay.FromScenario(s, codec(t, codecs.Ollama), codecs.Profile{}, codecs.Likeness{}, "m", false); !errors.As(err, &reason) || reason == "" {
 		t.Errorf("a pause: %v", err)
 	}
-	if _, err := replay.FromScenario(s, codec(t, codecs.Anthropic), codecs.Profile{}, "m", false); err != nil {
+	if _, err := replay.FromScenario(s, codec(t, codecs.Anthropic), codecs.Profile{}, codecs.Likeness{}, "m", false); err != nil {
 		t.Errorf("a pause where there is a word for it: %v", err)
 	}
 }
@@ -375,7 +375,7 @@ func TestErrorsAndPatches(t *testing.T) {
 		s.Turns[1],
 	}
 	s.Turns[2].Wire = []fixtures.Wire{{Dialect: "openai", Patch: []fixtures.Patch{{Path: "/added", Set: fixtures.Raw(`1.0`)}, {Path: "/id", Remove: true}}}}
-	script, err := replay.FromScenario(s, codec(t, codecs.OpenAI), codecs.Profile{}, "m", false)
+	script, err := replay.FromScenario(s, codec(t, codecs.OpenAI), codecs.Profile{}, codecs.Likeness{}, "m", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestErrorsAndPatches(t *testing.T) {
 		t.Errorf("%s", script.Turns[2].Body)
 	}
 	s.Turns[2].Wire[0].Patch[1].Path = "/nowhere/at/all"
-	if _, err := replay.FromScenario(s, codec(t, codecs.OpenAI), codecs.Profile{}, "m", false); err == nil || !strings.Contains(err.Error(), "turns[2]: wire patch") {
+	if _, err := replay.FromScenario(s, codec(t, codecs.OpenAI), codecs.Profile{}, codecs.Likeness{}, "m", false); err == nil || !strings.Contains(err.Error(), "turns[2]: wire patch") {
 		t.Errorf("a patch that does not fit: %v", err)
 	}
 }

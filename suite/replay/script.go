@@ -36,11 +36,11 @@ type CannotSay string
 func (c CannotSay) Error() string { return string(c) }
 
 // FromScenario renders the turns of a scenario as an engine of the codec's
-// dialect with that profile and model would send them; with stream, as streams
+// dialect with that profile, likeness and model would send them; with stream, as streams
 // too, which the codec has to be able to write. The error is a CannotSay, or a fault
 // of the scenario.
-func FromScenario(s fixtures.Scenario, c codecs.Full, p codecs.Profile, model string, stream bool) (Script, error) {
-	r := renderer{codec: c, profile: p, model: model, mode: "off"}
+func FromScenario(s fixtures.Scenario, c codecs.Full, p codecs.Profile, l codecs.Likeness, model string, stream bool) (Script, error) {
+	r := renderer{codec: c, profile: p, likeness: l, model: model, mode: "off"}
 	if stream {
 		var ok bool
 		if r.streams, ok = c.(codecs.StreamRenderer); !ok {
@@ -70,11 +70,12 @@ func FromTape(t cassettes.Tape) Script {
 }
 
 type renderer struct {
-	codec   codecs.Full
-	profile codecs.Profile
-	model   string
-	mode    string // off or on, as scenarios name it
-	streams codecs.StreamRenderer
+	codec    codecs.Full
+	profile  codecs.Profile
+	likeness codecs.Likeness
+	model    string
+	mode     string // off or on, as scenarios name it
+	streams  codecs.StreamRenderer
 }
 
 func (r renderer) turn(t fixtures.Turn) (Turn, error) {
@@ -87,7 +88,7 @@ func (r renderer) turn(t fixtures.Turn) (Turn, error) {
 		return Turn{}, err
 	}
 	says.Model = r.model
-	body, warnings, err := r.codec.RenderReply(says, r.profile)
+	body, warnings, err := r.codec.RenderReply(says, r.profile, r.likeness)
 	if err != nil {
 		return Turn{}, err
 	}
@@ -116,7 +117,7 @@ func (r renderer) turn(t fixtures.Turn) (Turn, error) {
 	}
 	turn.Frames = map[string][][]byte{}
 	for _, shape := range r.codec.Wire().Shapes {
-		if turn.Frames[shape.Name], _, err = r.streams.RenderStream(streamed, r.profile, shape.Name); err != nil {
+		if turn.Frames[shape.Name], _, err = r.streams.RenderStream(streamed, r.profile, r.likeness, shape.Name); err != nil {
 			return Turn{}, err
 		}
 	}
@@ -126,7 +127,7 @@ func (r renderer) turn(t fixtures.Turn) (Turn, error) {
 func (r renderer) failure(e fixtures.TurnError) Turn {
 	answer := r.codec.RenderError(&codecs.ProviderError{
 		Dialect: r.codec.Dialect(), Status: e.Status, Kind: e.Kind, Code: e.Code, Message: e.Message, RetryAfter: e.Headers["Retry-After"],
-	}, r.profile)
+	}, r.profile, r.likeness)
 	turn := Turn{Status: answer.Status, Header: http.Header{}, Body: answer.Body}
 	if e.Status == http.StatusOK { // an error inside a reply
 		turn.Status = http.StatusOK
