@@ -99,6 +99,9 @@ func (r OpResult) Output() fixtures.Output {
 // the catalogue and the reference can tell.
 func Lint(fsys fs.FS, catalog *engines.Catalog) []fixtures.Problem {
 	known := fixtures.Known{Warnings: codecs.WarningCodes(), Engines: catalog.Names(), Profile: engines.LintProfile}
+	for _, f := range (engines.Facts{}).List() {
+		known.Facts = append(known.Facts, f.Name)
+	}
 	for _, r := range judge.Rules() {
 		known.Checks = append(known.Checks, r.ID)
 	}

@@ -83,8 +83,9 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 		err = c.useTape(r.Runner, entry)
 	} else {
 		out.Origin = results.Synthetic
+		c.scenario = s.At(string(row.Dialect), func(name string) string { return row.Facts.Of(name).Value })
 		c.model, c.maxTokens = row.Model, s.Request.MaxTokens
-		c.script, err = replay.FromScenario(s, c.codec, row.Profile, codecs.Likeness{}, c.model, stream)
+		c.script, err = replay.FromScenario(c.scenario, c.codec, row.Profile, codecs.Likeness{}, c.model, stream)
 	}
 	if reason := replay.CannotSay(""); errors.As(err, &reason) {
 		err = fmt.Errorf("%s: the scenario does not leave this engine out for it", reason)

@@ -410,10 +410,19 @@ func TestNamesOfFacts(t *testing.T) {
 		}
 	}
 	for _, s := range scenarios {
+		names := map[string][]string{}
 		for _, e := range s.Engines.Exclude {
-			for _, v := range e.Values {
-				if !values[e.Fact+e.Profile+" "+v] {
-					t.Errorf("%s: no engine has %q as %s", s.ID, v, e.Fact+e.Profile)
+			names[e.Fact+e.Profile] = append(names[e.Fact+e.Profile], e.Values...)
+		}
+		for _, turn := range s.Turns {
+			for _, i := range turn.Instead {
+				names[i.Fact] = append(names[i.Fact], i.Values...)
+			}
+		}
+		for name, list := range names {
+			for _, v := range list {
+				if !values[name+" "+v] {
+					t.Errorf("%s: nothing has %q as %s", s.ID, v, name)
 				}
 			}
 		}
