@@ -26,7 +26,7 @@ type streaming struct {
 
 const lastEvent = "data: [DONE]\n\n"
 
-func (s streaming) RenderStream(r codecs.Reply, p codecs.Profile, shape string) ([][]byte, []codecs.Warning, error) {
+func (s streaming) RenderStream(r codecs.Reply, p codecs.Profile, _ codecs.Likeness, shape string) ([][]byte, []codecs.Warning, error) {
 	if shape != "sse" {
 		return nil, nil, fmt.Errorf("shape %q", shape)
 	}
