@@ -9,11 +9,11 @@ type Likeness struct {
 	// content[]<text> the entries of type text.
 	Keys map[string]Keys `json:"keys,omitempty"`
 
-	// IDs are the forms of ids: of the reply, of a call, and by wire type of
-	// items. In a form {a24} stands for 24 letters and digits, {h24} for hex
-	// digits, {d9} for digits, {u24} for capitals and digits, {uuid}, {n} for
-	// the ordinal in the turn, {n2} for it in two digits, and {name} for the
-	// tool. "none" is no id.
+	// IDs are the forms of ids: of the reply, of a call, and of function_call,
+	// message and reasoning items. In a form {a24} stands for 24 letters and
+	// digits, {l24} for small ones, {u24} for capital ones, {h24} for hex digits,
+	// {d9} for digits, {uuid}, {n} for the ordinal of the call in its turn, {n2}
+	// for it in two digits, and {name} for the tool. "none" is no id.
 	IDs map[string]string `json:"ids,omitempty"`
 
 	// Finishes are the words for the end of a reply by Finish constant, where
@@ -27,7 +27,7 @@ type Likeness struct {
 	Uncounted bool `json:"uncounted_reasoning,omitempty"`
 
 	// ErrorIn200 is the body of an error inside a 200, with {message} for its
-	// words.
+	// words, or true: it is the dialect's own.
 	ErrorIn200 Raw `json:"error_in_200,omitempty"`
 
 	// Mirror are members of a request that come back in the reply.
@@ -50,6 +50,7 @@ const (
 	ReasonsAlways  = "always"     // Reasoning: a turn with calls has some in front of them
 	ReasonsNever   = "never"      // Reasoning: none is shown
 	SignsFirstCall = "first_call" // Signatures: the first call of a turn carries one, and no thought does
+	SignsReasoning = "reasoning"  // Signatures: all reasoning carries one, and no call does
 	SignsNothing   = "none"       // Signatures: there are none
 
 	// What an engine may be unable to say, in Cannot.

@@ -64,7 +64,7 @@ func LoadFS(dir fs.FS) (*Catalog, error) {
 		return nil, errors.Join(errs...)
 	}
 	slices.SortFunc(c.engines, compare)
-	return c, nil
+	return c, c.link()
 }
 
 // Parse reads one entry and checks what the client relies on: a key that no

@@ -41,7 +41,13 @@ func (e Engine) check() error {
 		}
 	}
 	checkEdits("", e.BodySet, e.BodyRemove, bad)
+	if err := e.Likeness.fault(); err != nil {
+		bad("/%w", err)
+	}
 	for i, m := range e.Models {
+		if err := m.Likeness.fault(); err != nil {
+			bad("/models/%d/%w", i, err)
+		}
 		at := fmt.Sprintf("/models/%d", i)
 		if m.Match == "" {
 			bad("%s/match: empty", at)

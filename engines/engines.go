@@ -51,6 +51,7 @@ type Engine struct {
 
 	DefaultModel string         `json:"default_model"`
 	Profile      codecs.Profile `json:"profile"`
+	Likeness     *Likeness      `json:"likeness,omitempty"` // nil: nobody looked; its replies are shown in the plain form of the dialect
 	Models       []ModelRule    `json:"models,omitempty"`
 	Facts        Facts          `json:"facts"`
 	Notes        []Note         `json:"notes,omitempty"`
@@ -73,6 +74,7 @@ type ModelRule struct {
 	Match      string         `json:"match"`
 	Dialect    codecs.Dialect `json:"dialect,omitempty"`
 	Profile    codecs.Raw     `json:"profile,omitempty"` // fields of codecs.Profile; a field given overrides, also with "", [] and false
+	Likeness   *Likeness      `json:"likeness,omitempty"`
 	BodySet    []BodyEdit     `json:"body_set,omitempty"`
 	BodyRemove []string       `json:"body_remove,omitempty"`
 	Note       *Note          `json:"note,omitempty"`
@@ -94,6 +96,9 @@ type Resolved struct {
 	Dialect codecs.Dialect
 	Profile codecs.Profile
 	Facts   Facts // of the engine with this model
+
+	Likeness       codecs.Likeness
+	LikenessOrigin Origin // zero: nobody looked
 }
 
 // Resolve applies the rules for a model; "" is the default model. It never
@@ -105,11 +110,13 @@ func (e Engine) Resolve(model string) Resolved {
 	r := Resolved{Engine: e, Model: model, Dialect: e.Dialect, Profile: cloneProfile(e.Profile), Facts: e.Facts}
 	r.Engine.BodySet = append([]BodyEdit(nil), e.BodySet...)
 	r.Engine.BodyRemove = append([]string(nil), e.BodyRemove...)
+	r.likeness(e.Likeness)
 	origins := map[string]Origin{}
 	for _, m := range e.Models {
 		if !matches(m.Match, model) {
 			continue
 		}
+		r.likeness(m.Likeness)
 		before := r.said()
 		if m.Dialect != "" {
 			r.Dialect = m.Dialect

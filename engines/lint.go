@@ -151,10 +151,16 @@ func (e Engine) origins() []placed {
 			out = append(out, placed{"/facts/" + f.Name + "/origin", f.Fact.Origin})
 		}
 	}
+	if e.Likeness != nil {
+		out = append(out, placed{"/likeness/origin", e.Likeness.Origin})
+	}
 	for i, n := range e.Notes {
 		out = append(out, placed{fmt.Sprintf("/notes/%d/origin", i), n.Origin})
 	}
 	for i, m := range e.Models {
+		if m.Likeness != nil {
+			out = append(out, placed{fmt.Sprintf("/models/%d/likeness/origin", i), m.Likeness.Origin})
+		}
 		if m.Note != nil {
 			out = append(out, placed{fmt.Sprintf("/models/%d/note/origin", i), m.Note.Origin})
 		}

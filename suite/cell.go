@@ -85,7 +85,7 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 		out.Origin = results.Synthetic
 		c.scenario = s.At(string(row.Dialect), func(name string) string { return row.Facts.Of(name).Value })
 		c.model, c.maxTokens = row.Model, s.Request.MaxTokens
-		c.script, err = replay.FromScenario(c.scenario, c.codec, row.Profile, codecs.Likeness{}, c.model, stream)
+		c.script, err = replay.FromScenario(c.scenario, c.codec, row.Profile, row.Likeness, c.model, stream)
 	}
 	if reason := replay.CannotSay(""); errors.As(err, &reason) {
 		err = fmt.Errorf("%s: the scenario does not leave this engine out for it", reason)
@@ -120,6 +120,9 @@ func notHere(res engines.Resolved, s fixtures.Scenario, stream bool) string {
 	if reason, excluded := s.Excludes(string(res.Dialect), fact, profile); excluded {
 		return reason
 	}
+	if reason := cannotSay(res.Likeness, s); reason != "" {
+		return reason
+	}
 	mode := map[bool]string{false: "off", true: "on"}[stream]
 	switch {
 	case !slices.Contains(s.Streams(), mode):
@@ -128,6 +131,24 @@ func notHere(res engines.Resolved, s fixtures.Scenario, stream bool) string {
 		return "this engine cannot stream: " + res.Engine.NoStream
 	case !stream && streamOnly(res.Engine):
 		return "this engine answers as a stream only"
+	}
+	return ""
+}
+
+// cannotSay tells which turn of a scenario an engine never sends.
+func cannotSay(l codecs.Likeness, s fixtures.Scenario) string {
+	for _, f := range s.Features {
+		if reason := l.Cannot[f]; reason != "" {
+			return reason
+		}
+	}
+	for _, t := range s.Turns {
+		if reason := l.Cannot[t.Finish]; reason != "" {
+			return reason
+		}
+		if t.Error != nil && t.Error.Status == http.StatusOK && l.Cannot[codecs.SaysErrorIn200] != "" {
+			return l.Cannot[codecs.SaysErrorIn200]
+		}
 	}
 	return ""
 }
@@ -210,7 +231,7 @@ func (c *cell) fromTape(r Runner, tape cassettes.Tape, entry cassettes.Entry) er
 // play gives the client its task and writes down what happens.
 func (c *cell) play(ctx context.Context, r *run) error {
 	conversation := &replay.Conversation{
-		Codec: c.codec, Profile: c.resolved.Profile, Script: c.script, Model: c.model, Paths: c.resolved.Engine.Paths(),
+		Codec: c.codec, Profile: c.resolved.Profile, Likeness: c.resolved.Likeness, Script: c.script, Model: c.model, Paths: c.resolved.Engine.Paths(),
 	}
 	var log toolserver.Log
 	var err error

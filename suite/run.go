@@ -193,7 +193,7 @@ func (r Runner) rows(sel Selection) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		profile, err := jsonx.Marshal(res.Profile)
+		profile, err := jsonx.Marshal([]any{res.Profile, res.Likeness})
 		if err != nil {
 			return nil, err
 		}

@@ -110,6 +110,9 @@ func envelope(v jsonx.Value) (code, message string) {
 // RenderError encodes an error in the envelope of the API. An error status is
 // kept; any other gives way to the one that the kind stands for.
 func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
+	if answer, ok := wire.ErrorIn200(e, l); ok {
+		return answer
+	}
 	status := e.Status
 	if status < 400 || status > 599 {
 		status = kindStatus(e.Kind)

@@ -14,6 +14,7 @@ import (
 // RawFinish is used when it is a stop_reason; one of another dialect gives way
 // to Finish.
 func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
+	r = wire.Alike(r, l)
 	w := renderer{reply: r, profile: p}
 	for _, part := range r.Parts {
 		if b := w.part(part); b != nil {
@@ -41,7 +42,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) 
 			w.warn("/finish_message", "only a refusal carries a finish message")
 		}
 	}
-	body := f.Set("usage", renderUsage(r.Usage)).Raw()
+	body := wire.Shaped(f.Set("usage", renderUsage(r.Usage)).Raw(), l)
 	return body, append(w.warnings, wire.LostFinish(c, r, body, p)...), nil
 }
 

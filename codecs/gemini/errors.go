@@ -136,6 +136,9 @@ var kindStatus = map[string]int{
 // RenderError encodes an error in the provider's envelope. An error status of e
 // is kept, else the kind picks one.
 func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
+	if answer, ok := wire.ErrorIn200(e, l); ok {
+		return answer
+	}
 	if e == nil {
 		e = &codecs.ProviderError{}
 	}

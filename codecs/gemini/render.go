@@ -13,6 +13,7 @@ import (
 // a JSON string, which Reply reads back. RawFinish is kept when it is spelled as
 // this provider spells its reasons.
 func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
+	r = wire.Alike(r, l)
 	e := &encoder{profile: p}
 	e.profile.ReasoningEcho = "" // a rule for requests
 	var body jsonx.Fields
@@ -35,7 +36,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) 
 	if r.Unfinished > 0 {
 		e.Warn(codecs.WarnLossy, "", "%d call(s) without a name are left out", r.Unfinished)
 	}
-	out := body.Raw()
+	out := wire.Shaped(body.Raw(), l)
 	return out, append(e.Warnings, wire.LostFinish(c, r, out, p)...), nil
 }
 

@@ -13,6 +13,7 @@ import (
 // thinking and calls inside the text, the finish reason stop for a turn with
 // calls.
 func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
+	r = wire.Alike(r, l)
 	limit := r.Finish == codecs.FinishLength
 	p.ReasoningEcho = "" // a rule for requests
 	text, rest, warnings := assemble(r.Parts, limit, p)
@@ -56,7 +57,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) 
 	}
 	f.Str("model", r.Model).Merge(nest(pointer, jsonx.Quote(text))).Str("finish_reason", finish)
 	f.Int("prompt_length", usage.Input).Int("num_generated_tokens", usage.Output)
-	body := f.Raw()
+	body := wire.Shaped(f.Raw(), l)
 	return body, append(warnings, wire.LostFinish(c, r, body, p)...), nil
 }
 

@@ -63,6 +63,9 @@ var statuses = map[string]int{
 
 // RenderError encodes {"error":"text"}. A status that is an error is kept.
 func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
+	if answer, ok := wire.ErrorIn200(e, l); ok {
+		return answer
+	}
 	status := e.Status
 	if status < 400 {
 		if status = statuses[e.Kind]; status == 0 {

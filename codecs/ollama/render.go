@@ -13,6 +13,7 @@ import (
 // with a warning. Arguments that are no object go out as a string, the form of
 // older and foreign servers.
 func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
+	r = wire.Alike(r, l)
 	msg, warnings := assistantMessage(r.Parts, renderReply, p)
 	for i := range warnings {
 		warnings[i].Pointer = "/message"
@@ -51,5 +52,6 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) 
 	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
 		return nil, nil, fmt.Errorf("ollama: reply: a raw value is not JSON: %w", err)
 	}
+	body = wire.Shaped(body, l)
 	return body, append(warnings, wire.LostFinish(c, r, body, p)...), nil
 }

@@ -179,6 +179,9 @@ var errorForms = map[string]errorForm{
 // RenderError encodes an error in OpenAI's envelope. An error status of e
 // stays; otherwise the kind decides it.
 func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
+	if answer, ok := wire.ErrorIn200(e, l); ok {
+		return answer
+	}
 	form, ok := errorForms[e.Kind]
 	if !ok {
 		form = errorForms[codecs.ErrServer]

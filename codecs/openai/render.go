@@ -13,6 +13,7 @@ const madeCreated = 1764547200
 // RenderReply encodes a reply as a chat completion: one choice, content null
 // beside calls without text, reasoning under the profile's first field.
 func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
+	r = wire.Alike(r, l)
 	a := assistantFields{profile: p, at: "/parts", reply: true, cut: r.Finish == codecs.FinishLength, seed: digest(r.ID + r.Model + r.Text())}
 	if err := a.read(r.Parts); err != nil {
 		return nil, nil, err
@@ -47,6 +48,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) 
 	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
 		return nil, nil, err
 	}
+	body = wire.Shaped(body, l)
 	return body, append(a.warnings, wire.LostFinish(c, r, body, p)...), nil
 }
 

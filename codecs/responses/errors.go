@@ -117,7 +117,16 @@ func (Codec) Error(status int, header map[string][]string, body []byte) *codecs.
 
 // RenderError writes OpenAI's envelope. The status is the error's own where it
 // is one, else the usual one of its kind.
-func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Likeness) codecs.Answer {
+func (Codec) RenderError(e *codecs.ProviderError, p codecs.Profile, l codecs.Likeness) codecs.Answer {
+	if answer, ok := wire.ErrorIn200(e, l); ok {
+		return answer
+	}
+	if e.Status == 200 { // a response of its own
+		body, _, err := Codec{}.RenderReply(codecs.Reply{Finish: codecs.FinishError, FinishMessage: e.Message}, p, l)
+		if err == nil {
+			return wire.ErrorAnswer(e, 200, body)
+		}
+	}
 	status, typ, code := 500, "server_error", "server_error"
 	switch e.Kind {
 	case codecs.ErrAuth:

@@ -16,6 +16,7 @@ const createdAt = 1764547200
 // lacks are made, the same for the same reply. A refusal becomes a refusal
 // block; an error a failed response.
 func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) (codecs.Raw, []codecs.Warning, error) {
+	r = wire.Alike(r, l)
 	w := writer{profile: p, reply: true, seed: codecs.Raw(r.ID + "\n" + r.Model + "\n" + r.Text())}
 	status, reason := renderFinish(r, &w)
 	refused, cited := false, lastText(r.Parts)
@@ -58,7 +59,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) 
 		w.open.add("", codecs.Part{}, "output_text", true)
 		w.flush()
 	}
-	body := envelope(r, &w, status, reason)
+	body := wire.Shaped(envelope(r, &w, status, reason), l)
 	return body, append(w.warnings, wire.LostFinish(c, r, body, p)...), nil
 }
 

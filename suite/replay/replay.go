@@ -18,6 +18,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/texts"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Conversation answers chat requests with the turns of its script, in order. It
@@ -107,6 +108,9 @@ func (c *Conversation) play(t Turn, in codecs.In) reply {
 		if slices.Contains(ofTheConnection, http.CanonicalHeaderKey(name)) {
 			delete(out.Header, name)
 		}
+	}
+	if len(t.Mirror) > 0 {
+		out.Body = wire.Mirrored(out.Body, in.Body, t.Mirror)
 	}
 	if t.Frames != nil {
 		if req, _, err := c.Codec.ParseRequest(in, c.Profile); err == nil && req.Stream {

@@ -11,6 +11,7 @@ import (
 	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // Script is the engine's side of one conversation, turn by turn.
@@ -24,6 +25,8 @@ type Turn struct {
 	// Frames answer one that asks for a stream, piece by piece, in the shape that it
 	// asks for (codecs.Shape); nil: Body does.
 	Frames map[string][][]byte
+	// Mirror are members of the request that the body repeats.
+	Mirror []string
 	// Says is the turn that Body was rendered from, for who judges the
 	// rendering; nil for a tape, a patched body and an error.
 	Says *codecs.Reply
@@ -40,7 +43,7 @@ func (c CannotSay) Error() string { return string(c) }
 // too, which the codec has to be able to write. The error is a CannotSay, or a fault
 // of the scenario.
 func FromScenario(s fixtures.Scenario, c codecs.Full, p codecs.Profile, l codecs.Likeness, model string, stream bool) (Script, error) {
-	r := renderer{codec: c, profile: p, likeness: l, model: model, mode: "off"}
+	r := renderer{codec: c, profile: p, likeness: l, model: model, mode: "off", limit: s.Request.MaxTokens}
 	if stream {
 		var ok bool
 		if r.streams, ok = c.(codecs.StreamRenderer); !ok {
@@ -75,6 +78,7 @@ type renderer struct {
 	likeness codecs.Likeness
 	model    string
 	mode     string // off or on, as scenarios name it
+	limit    int    // of tokens, as the request names it
 	streams  codecs.StreamRenderer
 }
 
@@ -88,6 +92,8 @@ func (r renderer) turn(t fixtures.Turn) (Turn, error) {
 		return Turn{}, err
 	}
 	says.Model = r.model
+	says = wire.Alike(says, r.likeness)
+	says.Usage = r.usage(says)
 	body, warnings, err := r.codec.RenderReply(says, r.profile, r.likeness)
 	if err != nil {
 		return Turn{}, err
@@ -99,7 +105,7 @@ func (r renderer) turn(t fixtures.Turn) (Turn, error) {
 			return Turn{}, CannotSay(w.Text)
 		}
 	}
-	turn := Turn{Body: body, Says: &says}
+	turn := Turn{Body: body, Says: &says, Mirror: r.likeness.Mirror}
 	streamed := says
 	if patches := t.Patches(string(r.codec.Dialect()), r.mode); len(patches) > 0 {
 		if turn.Body, err = patched(body, patches); err != nil {
@@ -122,6 +128,28 @@ func (r renderer) turn(t fixtures.Turn) (Turn, error) {
 		}
 	}
 	return turn, nil
+}
+
+// usage counts what a turn says, roughly, where the scenario does not: no engine
+// answers for nothing, and one that the limit ended has used it up.
+func (r renderer) usage(says codecs.Reply) *codecs.Usage {
+	if says.Usage != nil {
+		return says.Usage
+	}
+	const word = 4 // bytes a token
+	out := &codecs.Usage{Input: 40, Output: 3 + int64(len(says.Text())/word), Reasoning: int64(len(says.Reasoning()) / word)}
+	for _, c := range says.Calls() {
+		out.Output += 8 + int64(len(c.Name)+len(c.ArgumentsText))/word
+	}
+	if says.Finish == codecs.FinishLength && r.limit > 0 {
+		out.Output, out.Reasoning = int64(r.limit), min(out.Reasoning, int64(r.limit))
+		if r.likeness.Uncounted {
+			out.Output += out.Reasoning
+		}
+		return out
+	}
+	out.Output += out.Reasoning
+	return out
 }
 
 func (r renderer) failure(e fixtures.TurnError) Turn {
