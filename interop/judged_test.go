@@ -16,6 +16,8 @@ import (
 
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/all"
+	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -38,6 +40,8 @@ type body struct {
 	where  string
 	beta   bool
 	bytes  []byte
+	says   *codecs.Reply // the turn that was rendered; nil where that is not known, or it was changed on the wire
+	reads  codecs.Reply  // by the codec
 }
 
 // schema returns the name of the schema of a body; "" where no provider
@@ -73,6 +77,10 @@ var everything = sync.OnceValues(func() ([]body, error) {
 	if err != nil {
 		return nil, err
 	}
+	turns := map[string][]fixtures.Turn{}
+	for _, s := range scenarios {
+		turns[s.ID] = s.Bind(1).Turns
+	}
 	var out []body
 	for _, engine := range catalog.All() {
 		r := suite.Runner{Catalog: catalog, Scenarios: scenarios, Keep: func(p suite.Played) (string, error) {
@@ -82,8 +90,12 @@ var everything = sync.OnceValues(func() ([]body, error) {
 			for i, x := range p.Transcript.Exchanges {
 				where := fmt.Sprintf("%s %s #%d", p.Engine, p.Cell.Scenario, i)
 				beta := wire.HeaderValue(x.In.Header, "anthropic-beta") != ""
-				out = append(out, body{"suite", "request", engine, where, beta, x.In.Body})
-				out = append(out, body{"suite", answerSide(x.Out.Status, x.Out.Body), engine, where, beta, x.Out.Body})
+				out = append(out, body{of: "suite", side: "request", engine: engine, where: where, beta: beta, bytes: x.In.Body})
+				answer := body{of: "suite", side: answerSide(x.Out.Status, x.Out.Body), engine: engine, where: where, beta: beta, bytes: x.Out.Body}
+				if err := answer.told(turns[p.Cell.Scenario], x.Turn); err != nil {
+					return "", err
+				}
+				out = append(out, answer)
 			}
 			return "", nil
 		}}
@@ -93,6 +105,25 @@ var everything = sync.OnceValues(func() ([]body, error) {
 	}
 	return out, nil
 })
+
+// told adds what the turn of the scenario says that a reply was rendered from.
+func (b *body) told(turns []fixtures.Turn, i int) error {
+	dialect := string(b.engine.Dialect)
+	if i < 0 || i >= len(turns) || turns[i].Error != nil || b.side != "reply" || len(turns[i].Patches(dialect, "off")) > 0 {
+		return nil
+	}
+	codec, err := all.For(b.engine.Dialect)
+	if err != nil {
+		return err
+	}
+	says, err := neutral.Reply(turns[i].Reply())
+	if err != nil {
+		return err
+	}
+	b.says = &says
+	b.reads, err = codec.Reply(b.bytes, b.engine.Resolve("").Profile)
+	return err
+}
 
 func answerSide(status int, body []byte) string {
 	if status >= 300 {

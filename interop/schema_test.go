@@ -256,8 +256,10 @@ func TestSchemaJudge(t *testing.T) {
 		{"gemini.request", `{"contents":{"role":"user","parts":{"text":"hi"}},"toolConfig":null}`, ""},
 		{"gemini.request", `{"contents":[{"parts":[{"text":"hi","colour":1}]}]}`, "gemini.request unknown-closed $.contents[].parts[] colour"},
 		{"gemini.request", `{"contents":[{"parts":[{"text":"hi","functionCall":{"name":"f"}}]}]}`, "gemini.request limit $.contents[].parts[] 'not' failed"},
-		{"gemini.request", `{"contents":[],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"str"}}}}]}]}`,
-			"gemini.request enum $.tools[].functionDeclarations[].parameters.properties.a.type str"},
+		{
+			"gemini.request", `{"contents":[],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"str"}}}}]}]}`,
+			"gemini.request enum $.tools[].functionDeclarations[].parameters.properties.a.type str",
+		},
 		{"anthropic.request", `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text"}]}]}`, "anthropic.request required $.messages[].content[] text"},
 		{"anthropic.request", `{"model":"m","max_tokens":1,"messages":[],"tools":[{"name":"f","input_schema":{}}]}`, "anthropic.request required $.tools[].input_schema type"},
 		{"anthropic.request", `{"model":"m","max_tokens":1,"messages":[],"tool_choice":{"type":"allowed_tools"}}`, "anthropic.request variant $.tool_choice type=allowed_tools"},
