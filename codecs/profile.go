@@ -16,6 +16,14 @@ const (
 	MediaFollowUp    = "follow_up"   // in a user message after all results
 )
 
+// Values of Profile.ServerTools: whether entries of a request for tools that the
+// provider runs are taken.
+const (
+	ServerToolsYes     = "yes"     // also where the dialect has none of its own
+	ServerToolsNo      = "no"      // they are an error
+	ServerToolsUnknown = "unknown" // they go out, with a warning
+)
+
 // Values of Profile.UndecodableEcho.
 const (
 	UndecodableVerbatim = "verbatim"
@@ -48,7 +56,7 @@ type Profile struct {
 	NoParallel   bool     `json:"no_parallel,omitempty"`    // no parallel-calls knob
 	MaxTokensKey string   `json:"max_tokens_key,omitempty"` // "" is the dialect's own
 	MaxTokens    int      `json:"max_tokens,omitempty"`     // sent when the request names none; 0 is the dialect's own default
-	NoServerTool bool     `json:"no_server_tools,omitempty"`
+	ServerTools  string   `json:"server_tools,omitempty"`   // see the ServerTools constants; "" is as the dialect has it
 	SchemaKey    string   `json:"schema_key,omitempty"` // gemini: "" is parametersJsonSchema, or parameters for hosts that know only that
 	ErrorKey     string   `json:"error_key,omitempty"`  // gemini: member of response that holds the text of a failed result; "" is result
 

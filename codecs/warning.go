@@ -46,6 +46,7 @@ const (
 	WarnResultOrphan     = "results.orphan"             // a result of the history answers no call; it stays out of what is sent
 	WarnSchemaReduced    = "tool.schema_reduced"        // a schema lost keywords that the engine's schema field does not know
 	WarnServerToolSame   = "server_tool.replaced"       // a default gives way to the request's own tool of the same kind
+	WarnServerToolMaybe  = "server_tool.unknown"        // nobody knows whether this engine takes server tools
 	WarnLossy            = "render.lossy"               // the dialect cannot carry this
 	WarnFinishOdd        = "finish.odd"                 // the finish reason contradicts the content
 	WarnUnknownKey       = "request.unknown_key"        // a key of a neutral request that nothing reads
@@ -66,7 +67,7 @@ func WarningCodes() []string {
 		WarnReasoningDropped, WarnItemDropped, WarnMediaPlaceholder, WarnMediaFollowUp,
 		WarnDocumentAsText, WarnTruncated, WarnTruncatedText, WarnLimitHidden,
 		WarnChoiceDropped, WarnToolsWithheld, WarnParallelDropped, WarnToolDuplicate,
-		WarnToolSkipped, WarnToolRenamed, WarnResultOrphan, WarnSchemaReduced, WarnServerToolSame, WarnLossy,
+		WarnToolSkipped, WarnToolRenamed, WarnResultOrphan, WarnSchemaReduced, WarnServerToolSame, WarnServerToolMaybe, WarnLossy,
 		WarnFinishOdd, WarnUnknownKey, WarnRequestForm, WarnBlockUnclosed, WarnUnknownFinish,
 		WarnStreamCalls, WarnStreamIndex, WarnStreamBlock, WarnStreamEnd,
 	}

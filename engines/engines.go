@@ -104,6 +104,21 @@ type Resolved struct {
 // Resolve applies the rules for a model; "" is the default model. It never
 // fails: the entries of a loaded catalogue are checked.
 func (e Engine) Resolve(model string) Resolved {
+	r := e.resolve(model)
+	// A wire whose echo carries every item has server tools of its own; on another
+	// one only those of a host are taken.
+	switch own, taken := wireOf(r.Dialect).EchoesWhole, r.Facts.ServerTools; {
+	case r.Profile.ServerTools != "":
+	case own && !taken.Known():
+		r.Profile.ServerTools = codecs.ServerToolsUnknown
+	case own && taken.Value == codecs.ServerToolsNo, !own && taken.Value == codecs.ServerToolsYes:
+		r.Profile.ServerTools = taken.Value
+	}
+	return r
+}
+
+// resolve is Resolve without what the facts say.
+func (e Engine) resolve(model string) Resolved {
 	if model == "" {
 		model = e.DefaultModel
 	}
@@ -140,7 +155,7 @@ func (e Engine) Resolve(model string) Resolved {
 		}
 	}
 	if model != e.DefaultModel {
-		r.otherFacts(e.Resolve(""), origins)
+		r.otherFacts(e.resolve(""), origins)
 	}
 	return r
 }

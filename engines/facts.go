@@ -92,15 +92,11 @@ func (f Facts) Of(name string) Fact {
 // said is what dialect and profile say of the facts.
 func (r Resolved) said() map[string]string {
 	images, pdf := r.ResultMedia()
-	out := map[string]string{
+	return map[string]string{
 		"dialect": string(r.Dialect), "result_images": images, "result_pdf": pdf, "ids": r.Profile.IDRule,
 		"reasoning_echo": r.Profile.ReasoningEcho, "reasoning_field": strings.Join(r.Profile.ReasoningFields, " "),
-		"tool_choice": cmp.Or(strings.Join(r.Choices(), " "), "-"), "server_tools": "",
+		"tool_choice": cmp.Or(strings.Join(r.Choices(), " "), "-"), "server_tools": r.Profile.ServerTools,
 	}
-	if r.Profile.NoServerTool {
-		out["server_tools"] = "no"
-	}
-	return out
 }
 
 // otherFacts makes the facts, which are those with the default model, those of a

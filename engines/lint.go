@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
-	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/docs"
 	"github.com/toolconform/conform/internal/files"
 	"github.com/toolconform/conform/internal/lint"
@@ -116,9 +115,8 @@ func (e Engine) agrees(bad func(pointer, format string, args ...any)) {
 	if (f.IDs.Value == "mistral9") != (r.Profile.IDRule == "mistral9") {
 		bad("/facts/ids", "the fact is %q, the profile %q", f.IDs.Value, r.Profile.IDRule)
 	}
-	// Only a wire whose echo carries every item can carry those of server tools.
-	if c, err := all.For(r.Dialect); err == nil && c.Wire().EchoesWhole && r.Profile.NoServerTool != (f.ServerTools.Value == "no") {
-		bad("/facts/server_tools", "the fact is %q, no_server_tools of the profile %v", f.ServerTools.Value, r.Profile.NoServerTool)
+	if s := e.Profile.ServerTools; s != "" {
+		bad("/profile/server_tools", "the fact says it; leave it out of the profile")
 	}
 	if fields := r.Profile.ReasoningFields; len(fields) > 0 && f.ReasoningField.Value != "content" &&
 		!slices.Contains(strings.Fields(f.ReasoningField.Value), fields[0]) {

@@ -56,11 +56,11 @@ func TestPromptImages(t *testing.T) {
 // not do yet. TC24 and SV09 are about the engines that take none.
 func TestServerToolFlags(t *testing.T) {
 	r := lookup(t, "openai-responses").Resolve("")
-	if r.Profile.NoServerTool || r.Engine.NoStream != "" {
-		t.Errorf("openai-responses: no server tools %v, no stream %q", r.Profile.NoServerTool, r.Engine.NoStream)
+	if r.Profile.ServerTools != "" || r.Engine.NoStream != "" {
+		t.Errorf("openai-responses: server tools %q, no stream %q", r.Profile.ServerTools, r.Engine.NoStream)
 	}
 	for _, name := range []string{"aki-anthropic", "lmstudio-anthropic", "moonshot-anthropic", "minimax-anthropic"} {
-		if !lookup(t, name).Resolve("").Profile.NoServerTool {
+		if lookup(t, name).Resolve("").Profile.ServerTools != codecs.ServerToolsNo {
 			t.Errorf("%s takes no server tools", name)
 		}
 	}

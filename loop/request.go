@@ -80,7 +80,7 @@ func (r *run) fitNames() {
 // mergeServerTools checks both lists whole, so that a default that is wrong is
 // found although it would give way. Source: SV03 to SV11.
 func (r *run) mergeServerTools() error {
-	if r.Profile.NoServerTool && len(r.ServerTools)+len(r.RequestServerTools) > 0 {
+	if r.Profile.ServerTools == codecs.ServerToolsNo && len(r.ServerTools)+len(r.RequestServerTools) > 0 {
 		return errors.New("loop: this engine takes no server tools; leave ServerTools and RequestServerTools empty")
 	}
 	for _, list := range [][]codecs.Raw{r.ServerTools, r.RequestServerTools} {

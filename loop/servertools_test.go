@@ -52,7 +52,7 @@ func TestServerToolsRefused(t *testing.T) {
 		{"SV06 default", responses.Codec{}, `{"type":"mcp","server_label":"q"}`, true, codecs.Profile{}, nil, "require_approval"},
 		{"SV07", responses.Codec{}, `{"type":"function","name":"f"}`, true, codecs.Profile{}, nil, "not a server tool"},
 		{"SV09", openai.Codec{}, `{"type":"web_search"}`, false, codecs.Profile{}, nil, "responses"},
-		{"engine without", responses.Codec{}, `{"type":"web_search"}`, false, codecs.Profile{NoServerTool: true}, nil, "takes no server tools"},
+		{"engine without", responses.Codec{}, `{"type":"web_search"}`, false, codecs.Profile{ServerTools: codecs.ServerToolsNo}, nil, "takes no server tools"},
 		{"no JSON", responses.Codec{}, `{"type"`, false, codecs.Profile{}, nil, "server_tools[0]"},
 		{"hook refuses", responses.Codec{}, `{"type":"web_search"}`, false, codecs.Profile{}, func(codecs.Raw) (codecs.Raw, error) { return nil, errors.New("not at night") }, "not at night"},
 	} {

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/toolconform/conform/codecs"
@@ -30,23 +29,19 @@ const defaultMaxTokens = 4096
 //
 // What has no form here is left out with the warning render.lossy.
 func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	if len(req.ServerTools) > 0 {
-		if p.NoServerTool {
-			return nil, nil, errors.New("anthropic: this engine has no server tools; remove them from the request")
-		}
-		if err := checkServerTools(req.ServerTools); err != nil {
-			return nil, nil, fmt.Errorf("anthropic: %w", err)
-		}
+	warnings, err := wire.ServerTools(codecs.Anthropic, req.ServerTools, p, onlyDated(req.ServerTools))
+	if err != nil {
+		return nil, nil, fmt.Errorf("anthropic: %w", err)
 	}
 	extra := jsonx.Of(req.Extra)
 	if req.Extra != nil && !extra.IsObject() {
 		return nil, nil, fmt.Errorf("anthropic: extra: want an object, got %s", extra.Kind())
 	}
-	messages, warnings, err := c.history(p).Messages(req.Messages)
+	messages, more, err := c.history(p).Messages(req.Messages)
 	if err != nil {
 		return nil, nil, fmt.Errorf("anthropic: %w", err)
 	}
-	conv := conversation{profile: p, writer: newResultWriter(p), Notes: wire.Notes{Warnings: warnings}}
+	conv := conversation{profile: p, writer: newResultWriter(p), Notes: wire.Notes{Warnings: append(warnings, more...)}}
 	if err := conv.addAll(messages); err != nil {
 		return nil, nil, err
 	}
@@ -62,7 +57,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	f.Set("system", conv.systemValue())
 	f.Set("messages", conv.messages())
 	warnings = append(conv.Warnings, conv.writer.Warnings...)
-	more, err := encodeTools(&f, req, p, extra.Get("tools").Len() > 0)
+	more, err = encodeTools(&f, req, p, extra.Get("tools").Len() > 0)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -145,16 +145,13 @@ func isType(v jsonx.Value, name string) bool {
 // datedType is how the API names its own tools: advisor_20260301.
 var datedType = regexp.MustCompile(`^[a-z][a-z0-9_]*_\d{8}$`)
 
-// checkServerTools lets through the server tools of the dialect and, since new
-// ones keep coming, every unlisted entry whose type ends in a date.
-func checkServerTools(entries []codecs.Raw) error {
-	unlisted := true
-	for _, e := range entries {
-		if class, _, label := wire.ClassifyTool(e); class == wire.UnknownTool && !datedType.MatchString(label) {
-			unlisted = false
-		}
-	}
-	return wire.CheckServerTools(codecs.Anthropic, entries, unlisted)
+// onlyDated tells whether every unlisted entry has a type that ends in a date, as
+// new server tools of the dialect have.
+func onlyDated(entries []codecs.Raw) bool {
+	return !slices.ContainsFunc(entries, func(e codecs.Raw) bool {
+		class, _, label := wire.ClassifyTool(e)
+		return class == wire.UnknownTool && !datedType.MatchString(label)
+	})
 }
 
 // encodeChoice returns the value of tool_choice, nil for none. The parallel

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -18,17 +17,15 @@ import (
 // generationConfig and toolConfig it is merged member by member, so that a
 // temperature there does not push out the token limit.
 func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	if err := wire.CheckServerTools(codecs.Gemini, req.ServerTools, true); err != nil {
-		return nil, nil, err
-	}
-	if p.NoServerTool && len(req.ServerTools) > 0 {
-		return nil, nil, errors.New("server_tools: this engine has no server tools; leave them out or use another engine")
-	}
-	messages, warnings, err := c.history(p).Messages(req.Messages)
+	warnings, err := wire.ServerTools(codecs.Gemini, req.ServerTools, p, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &encoder{profile: p, Notes: wire.Notes{Warnings: warnings}}
+	messages, more, err := c.history(p).Messages(req.Messages)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := &encoder{profile: p, Notes: wire.Notes{Warnings: append(warnings, more...)}}
 	if err := e.messages(messages); err != nil {
 		return nil, nil, err
 	}

@@ -108,6 +108,8 @@ func (r *requestReader) tools(list jsonx.Value, at string, legacy bool) {
 		switch {
 		case err != nil:
 			r.Warn(codecs.WarnToolSkipped, fmt.Sprintf("%s/%d", at, i), "%v", err)
+		case !ok && !legacy && r.profile.ServerTools == codecs.ServerToolsYes && wire.CheckServerTools(codecs.OpenAI, []codecs.Raw{entry.Raw()}, true) == nil:
+			r.req.ServerTools = append(r.req.ServerTools, entry.Raw())
 		case !ok || (!legacy && entry.Get("type").Str() != "function"):
 			r.Warn(codecs.WarnToolSkipped, fmt.Sprintf("%s/%d", at, i), "no function tool of chat completions")
 		default:

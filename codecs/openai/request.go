@@ -12,7 +12,8 @@ import (
 // max_completion_tokens unless the profile names another key; a choice and the
 // parallel knob only beside tools, as OpenAI refuses them alone.
 func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	if err := wire.CheckServerTools(codecs.OpenAI, req.ServerTools, false); err != nil {
+	noted, err := wire.ServerTools(codecs.OpenAI, req.ServerTools, p, p.ServerTools == codecs.ServerToolsYes)
+	if err != nil {
 		return nil, nil, err
 	}
 	if len(req.Extra) > 0 {
@@ -24,7 +25,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if err != nil {
 		return nil, nil, fmt.Errorf("request: %w", err)
 	}
-	w := writer{profile: p, Notes: wire.Notes{Warnings: warnings}}
+	w := writer{profile: p, Notes: wire.Notes{Warnings: append(noted, warnings...)}}
 	for _, m := range messages {
 		if err := w.message(m); err != nil {
 			return nil, nil, fmt.Errorf("request: messages[%d]: %w", m.Index, err)
@@ -33,7 +34,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	w.flush()
 	var f jsonx.Fields
 	f.Str("model", req.Model).Set("messages", jsonx.List(w.out...))
-	hasTools := len(req.Tools) > 0
+	hasTools := len(req.Tools)+len(req.ServerTools) > 0
 	choice, withhold, warnings := wire.GateChoice(req.Choice, hasTools, p)
 	w.Warnings = append(w.Warnings, warnings...)
 	if hasTools && !withhold {
@@ -41,7 +42,11 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		if err != nil {
 			return nil, nil, fmt.Errorf("request: %w", err)
 		}
-		f.Set("tools", tools)
+		var list []codecs.Raw
+		for _, t := range jsonx.Of(tools).Items() {
+			list = append(list, t.Raw())
+		}
+		f.Set("tools", jsonx.List(append(list, req.ServerTools...)...))
 	}
 	offered := f.Has("tools") || jsonx.Of(req.Extra).Get("tools").Len() > 0
 	w.choice(&f, choice, offered)

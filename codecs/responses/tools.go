@@ -59,17 +59,13 @@ func choiceValue(c codecs.Choice) codecs.Raw {
 
 // requestTools writes tools, tool_choice and parallel_tool_calls.
 func (c Codec) requestTools(f *jsonx.Fields, req codecs.Request, p codecs.Profile) ([]codecs.Warning, error) {
-	if len(req.ServerTools) > 0 {
-		if err := wire.CheckServerTools(codecs.Responses, req.ServerTools, true); err != nil {
-			return nil, err
-		}
-		if p.NoServerTool {
-			_, _, label := wire.ClassifyTool(req.ServerTools[0])
-			return nil, fmt.Errorf("server_tools[0]: '%s' is a server tool, and this engine does not support server tools", label)
-		}
+	warnings, err := wire.ServerTools(codecs.Responses, req.ServerTools, p, true)
+	if err != nil {
+		return nil, err
 	}
 	hasTools := len(req.Tools)+len(req.ServerTools) > 0
-	choice, withhold, warnings := wire.GateChoice(req.Choice, hasTools, p)
+	choice, withhold, more := wire.GateChoice(req.Choice, hasTools, p)
+	warnings = append(warnings, more...)
 	if hasTools && !withhold {
 		functions, more, err := c.Tools(req.Tools, p)
 		if err != nil {

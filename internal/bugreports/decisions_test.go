@@ -8,7 +8,7 @@ var decisions = map[string]string{
 	"R079": "decoding makes no ids; Continue makes them for call and result together (design, Ids)",
 	"R142": "an empty result is content \"\" on anthropic (row RA14); an empty text block, which the API refuses, never goes out",
 	"R158": "schemas go out as they came on every wire but gemini (row TD25); the branches of a root union are not merged",
-	"R164": "server tools are the caller's word: both kinds go out, and a model that refuses the mix says so; profile no_server_tools refuses early",
+	"R164": "server tools are the caller's word: both kinds go out, and a model that refuses the mix says so; server_tools no of the profile refuses early",
 	"R175": "think tags do not nest (source documents, think tag filter): the first closing tag ends the thinking",
 	"R184": "a block whose name cannot be read as JSON stays text with the warning call.unreadable_block (design, Hermes)",
 	"R186": "native calls win and the text beside them stays as it came (row HT10); nothing runs twice",
