@@ -57,8 +57,8 @@ type Profile struct {
 	MaxTokensKey string   `json:"max_tokens_key,omitempty"` // "" is the dialect's own
 	MaxTokens    int      `json:"max_tokens,omitempty"`     // sent when the request names none; 0 is the dialect's own default
 	ServerTools  string   `json:"server_tools,omitempty"`   // see the ServerTools constants; "" is as the dialect has it
-	SchemaKey    string   `json:"schema_key,omitempty"` // gemini: "" is parametersJsonSchema, or parameters for hosts that know only that
-	ErrorKey     string   `json:"error_key,omitempty"`  // gemini: member of response that holds the text of a failed result; "" is result
+	SchemaKey    string   `json:"schema_key,omitempty"`     // gemini: "" is parametersJsonSchema, or parameters for hosts that know only that
+	ErrorKey     string   `json:"error_key,omitempty"`      // gemini: member of response that holds the text of a failed result; "" is result
 
 	// Responses.
 	EchoItems    []string `json:"echo_items,omitempty"`    // item types that the echo may carry; nil is all
