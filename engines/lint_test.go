@@ -1,13 +1,34 @@
 package engines_test
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/internal/jsonx"
 )
+
+// TestFactsNameTheirOrigin: a known fact has one.
+func TestFactsNameTheirOrigin(t *testing.T) {
+	data, err := os.ReadFile("catalogue/openai.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range (engines.Facts{}).List() {
+		at := "/facts/" + f.Name + "/origin"
+		without, err := jsonx.Delete(bytes.Clone(data), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := engines.LintFS(fstest.MapFS{"openai.json": {Data: without}})
+		if len(found) != 1 || !strings.HasPrefix(at, found[0].Pointer) || !strings.Contains(found[0].Text, "origin") {
+			t.Errorf("%s without an origin: %v", f.Name, found)
+		}
+	}
+}
 
 func TestLint(t *testing.T) {
 	if got := engines.Lint(); len(got) > 0 {
