@@ -63,6 +63,7 @@ type Profile struct {
 	// Responses.
 	EchoItems    []string `json:"echo_items,omitempty"`    // item types that the echo may carry; nil is all
 	FlattenText  bool     `json:"flatten_text,omitempty"`  // an echoed assistant message becomes its text as a string
+	ServerCalls  []string `json:"server_calls,omitempty"`  // names of custom_tool_call items that the provider ran itself
 	TypedItems   bool     `json:"typed_items,omitempty"`   // message items carry type: message
 	StrictSchema bool     `json:"strict_schema,omitempty"` // leave strict out, so that the provider applies its default
 

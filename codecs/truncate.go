@@ -83,15 +83,22 @@ func Truncate(r Reply, tools []Tool, maxTokens int, rule Truncation) (kept Reply
 func LimitHit(r Reply, maxTokens int, rule Truncation) (reason string, hit bool) {
 	if r.Finish == FinishLength {
 		switch r.RawFinish {
-		case "", "max_output_tokens": // the source documents name the limit of Responses length
+		case "", "max_output_tokens", "incomplete": // the source documents name the limit of Responses length
 			return FinishLength, true
 		}
 		return r.RawFinish, true
 	}
-	if rule == Safe && maxTokens > 0 && r.Usage != nil && r.Usage.Output >= int64(maxTokens) {
+	if rule == Safe && maxTokens > 0 && r.Usage != nil && usedUp(*r.Usage, int64(maxTokens)) {
 		return fmt.Sprintf("%s, %d of %d tokens used", r.RawFinish, r.Usage.Output, maxTokens), true
 	}
 	return "", false
+}
+
+// usedUp tells whether the count shows that the limit was reached. Some hosts
+// (xAI, Doubleword) do not count reasoning against it: there an output above the
+// limit proves nothing, only one that reaches it without the reasoning does.
+func usedUp(u Usage, limit int64) bool {
+	return u.Output == limit || u.Output-u.Reasoning >= limit
 }
 
 // missesRequired tells whether decodable arguments lack a property that the

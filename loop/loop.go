@@ -163,7 +163,7 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 // Once asks for one reply. It needs no tool server; the tools of configured
 // servers are offered, their calls are left to the caller in Outcome.Reply.
 // Errors, cut calls and endings are read as Run reads them, except that a pause
-// is no error: Reply.Finish tells it.
+// and a blocked prompt are no errors: Reply.Finish tells them.
 func Once(ctx context.Context, c Config) (Outcome, error) {
 	r := run{Config: c, prefix: "chat request failed"}
 	err := r.once(ctx)
@@ -226,6 +226,11 @@ func (r *run) once(ctx context.Context) error {
 	reply, err := r.ask(ctx)
 	if err != nil {
 		return err
+	}
+	if reply.Finish == codecs.FinishBlocked { // the reply says why, and is all that was asked for
+		r.out.Reply = reply
+		r.warn(reply.Warnings)
+		return nil
 	}
 	if _, err := r.judge(reply); err != nil {
 		return err

@@ -246,6 +246,36 @@ func TestBlocked(t *testing.T) {
 	if err == nil || err.Error() != "prompt blocked: SAFETY" || loop.ErrorKind(err) != "blocked" {
 		t.Errorf("error = %v (%s)", err, loop.ErrorKind(err))
 	}
+	out, err := loop.Once(t.Context(), config(gemini.Codec{}, says(`{"promptFeedback":{"blockReason":"SAFETY"}}`)))
+	if err != nil || out.Reply.Finish != codecs.FinishBlocked || out.Reply.RawFinish != "SAFETY" {
+		t.Errorf("Once: finish %q (%q), error %v; want the reply", out.Reply.Finish, out.Reply.RawFinish, err)
+	}
+}
+
+// A filter, an error and a call that the provider could not read end the turn:
+// the whole calls beside them do not run, and no error speaks of the limit.
+func TestNothingRunsBesideAnEnd(t *testing.T) {
+	call := `"tool_calls":[{"id":"c","type":"function","function":{"name":"tide","arguments":"{}"}}]`
+	for _, c := range []struct {
+		codec      codecs.Codec
+		body, kind string
+	}{
+		{openai.Codec{}, `{"choices":[{"message":{"role":"assistant","content":null,` + call + `},"finish_reason":"stop"}],"error":{"message":"malformed call","code":502}}`, "provider"},
+		{openai.Codec{}, `{"choices":[{"message":{"role":"assistant","content":null,` + call + `},"finish_reason":"stop","native_finish_reason":"MALFORMED_FUNCTION_CALL"}]}`, "malformed_call"},
+		{responses.Codec{}, `{"status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[{"type":"function_call","call_id":"c","name":"tide","arguments":"{}","status":"completed"}]}`, "content_filter"},
+		{responses.Codec{}, `{"status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[{"type":"function_call","call_id":"c","name":"tide","arguments":"{","status":"incomplete"}]}`, "content_filter"},
+	} {
+		out, err := loop.Run(t.Context(), config(c.codec, says(c.body), tides("tide")))
+		if loop.ErrorKind(err) != c.kind || len(out.Ran) > 0 || strings.Contains(err.Error(), "raise") {
+			t.Errorf("%s: ran %d, error %v (%s), want kind %s", c.body, len(out.Ran), err, loop.ErrorKind(err), c.kind)
+		}
+	}
+	// A message item that says itself that it was cut is the limit, under its documented name.
+	cfg := config(responses.Codec{}, says(`{"status":"incomplete","output":[{"type":"message","role":"assistant","status":"incomplete","content":[]}]}`), tides("tide"))
+	cfg.Truncation = codecs.Documented
+	if _, err := loop.Run(t.Context(), cfg); err == nil || err.Error() != "reply truncated (finish_reason length); raise response_size" {
+		t.Errorf("error = %v", err)
+	}
 }
 
 // LP13 to LP16: the final text is text only.

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -47,10 +48,11 @@ func decodeError(pointer string, err error) error {
 	return &codecs.DecodeError{Dialect: codecs.Anthropic, Pointer: pointer, Offset: -1, Err: err}
 }
 
-// errorInside finds the error that a body with a good status carries.
+// errorInside finds the error that a body with a good status carries. Beside
+// content without a call it is not one: see Reply.
 func errorInside(v jsonx.Value, body []byte) error {
 	e := v.Get("error")
-	if v.Get("type").Str() != "error" && (!e.Defined() || v.Get("content").Len() > 0) {
+	if v.Get("type").Str() != "error" && (!e.Defined() || v.Get("content").Len() > 0 && !slices.ContainsFunc(v.Get("content").Items(), isCall)) {
 		return nil
 	}
 	code, message := envelope(v)

@@ -3,6 +3,7 @@ package gemini
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -67,7 +68,7 @@ func readCandidate(r codecs.Reply, root, cand jsonx.Value, p codecs.Profile) (co
 		return codecs.Reply{}, err
 	}
 	if e := root.Get("error"); e.Defined() {
-		if len(parts) == 0 {
+		if len(parts) == 0 || slices.ContainsFunc(parts, func(v jsonx.Value) bool { return field(v, "functionCall").Defined() }) {
 			return codecs.Reply{}, insideError(root, r.Body)
 		}
 		r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnFinishOdd, "/error",

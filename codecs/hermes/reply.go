@@ -28,6 +28,10 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	r.Parts = splice(r.Parts, t)
 	r.Unfinished += t.unfinished
 	if t.calls > 0 {
+		// As in the transport: what an error left of its calls is not run.
+		if root := jsonx.Of(body); root.Get("error").Defined() {
+			return codecs.Reply{}, failure(root, "response carried an error: ", body)
+		}
 		// A missing reason too: spec 2.4. An unknown one stays unknown.
 		if r.Finish == codecs.FinishStop || r.RawFinish == "" {
 			r.Finish = codecs.FinishToolCalls

@@ -54,17 +54,19 @@ var rawFinish = map[string]string{
 // refusal.
 func setFinish(r *codecs.Reply, native string, refused bool) {
 	wire.SetFinish(r, finishes, "/choices/0/finish_reason")
-	acts := len(r.Calls()) > 0 || len(r.ClientCalls()) > 0
 	normal := r.Finish == codecs.FinishStop || r.Finish == codecs.FinishToolCalls
 	switch n := finishes[native]; {
 	case normal && n == codecs.FinishLength:
 		r.Finish = codecs.FinishLength
 		r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnLimitHidden, "/choices/0/native_finish_reason",
 			"finish reason %q hides the native reason %q", r.RawFinish, native))
-	case normal && n == codecs.FinishMalformedCall && !acts:
+	case normal && n == codecs.FinishMalformedCall:
 		r.Finish = codecs.FinishMalformedCall
 	}
-	if refused && (r.Finish == codecs.FinishStop || r.Finish == "") && !acts {
+	if refused && (r.Finish == codecs.FinishStop || r.Finish == "") && !acts(*r) {
 		r.Finish = codecs.FinishRefusal
 	}
 }
+
+// acts tells whether a reply asks for anything to be done.
+func acts(r codecs.Reply) bool { return len(r.Calls()) > 0 || len(r.ClientCalls()) > 0 }

@@ -33,7 +33,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) 
 	var choice, f jsonx.Fields
 	choice.Int("index", 0).Set("message", msg.Raw()).Set("logprobs", codecs.Raw("null")).Set("finish_reason", finish)
 	switch { // what the finish reason does not say, as OpenRouter tells it
-	case r.Finish == codecs.FinishMalformedCall && r.RawFinish == "":
+	case r.Finish == codecs.FinishMalformedCall && finishes[r.RawFinish] != codecs.FinishMalformedCall:
 		choice.Str("native_finish_reason", "MALFORMED_FUNCTION_CALL")
 	case r.Finish == codecs.FinishLength && r.RawFinish != "" && finishes[r.RawFinish] != codecs.FinishLength:
 		choice.Str("native_finish_reason", "length")

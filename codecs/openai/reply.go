@@ -52,6 +52,9 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	if t.nameless && r.Finish == codecs.FinishLength {
 		r.Unfinished = 1
 	}
+	if failed && acts(r) { // what a failed provider left of its calls is not run
+		return codecs.Reply{}, inside(message, code, body)
+	}
 	if failed {
 		r.FinishMessage = message
 		r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnFinishOdd, "/error", "the reply also carries an error: %s", message))

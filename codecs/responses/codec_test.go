@@ -28,7 +28,7 @@ func TestFinish(t *testing.T) {
 		{"incomplete", "max_output_tokens", cut, codecs.FinishLength, "max_output_tokens"},                 // TU04
 		{"incomplete", "max_output_tokens", text + "," + cut, codecs.FinishToolCalls, "max_output_tokens"}, // TU20
 		{"incomplete", "max_output_tokens", cutMsg + "," + cut, codecs.FinishLength, "max_output_tokens"},
-		{"incomplete", "content_filter", call, codecs.FinishToolCalls, "content_filter"}, // TU05
+		{"incomplete", "content_filter", call, codecs.FinishContentFilter, "content_filter"}, // against TU05
 		{"incomplete", "content_filter", cutMsg, codecs.FinishContentFilter, "content_filter"},
 		{"incomplete", "", cutMsg, codecs.FinishLength, "incomplete"},
 		{"incomplete", "steered", text, "", "steered"},
@@ -67,6 +67,8 @@ func TestItemKinds(t *testing.T) {
 		`{"type":"shell_call","call_id":"open"}`:                                codecs.KindClient,
 		`{"type":"custom_tool_call","name":"sum"}`:                              codecs.KindClient,
 		`{"type":"custom_tool_call","name":"x_semantic_search"}`:                codecs.KindServer,
+		`{"type":"custom_tool_call","name":"view_image"}`:                       codecs.KindClient,
+		`{"type":"custom_tool_call","call_id":"xs_call_0","name":"sum"}`:        codecs.KindServer,
 		`{"type":"computer_call"}`:                                              codecs.KindClient,
 		`{"type":"local_shell_call"}`:                                           codecs.KindClient,
 		`{"type":"apply_patch_call"}`:                                           codecs.KindClient,
@@ -74,7 +76,7 @@ func TestItemKinds(t *testing.T) {
 		`{"type":"compaction","id":"c"}`:                                        codecs.KindOpaque,
 		`{"type":"harbour:receipt"}`:                                            codecs.KindOpaque,
 	} {
-		if got := itemKind(jsonx.Of([]byte(item)), map[string]bool{"done": true}); got != want {
+		if got := itemKind(jsonx.Of([]byte(item)), map[string]bool{"done": true}, codecs.Profile{ServerCalls: []string{"x_semantic_search"}}); got != want {
 			t.Errorf("%s: %s, want %s", item, got, want)
 		}
 	}

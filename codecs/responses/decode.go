@@ -3,6 +3,7 @@ package responses
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -35,15 +36,6 @@ var clientItems = map[string]bool{
 	"computer_call": true, "local_shell_call": true, "apply_patch_call": true, "mcp_approval_request": true,
 }
 
-// xaiServerNames are the names under which xAI reports its own X search and
-// viewers as custom_tool_call items although it ran them itself. The four longer
-// x_ names are seen in public clients and stream logs; x_search and the viewers
-// are listed by analogy, no recording shows them as item names.
-var xaiServerNames = map[string]bool{
-	"x_search": true, "x_keyword_search": true, "x_semantic_search": true, "x_user_search": true,
-	"x_thread_fetch": true, "view_x_video": true, "view_image": true,
-}
-
 // itemType is the type of an item; one without a type but with a role is a
 // message.
 func itemType(v jsonx.Value) string {
@@ -57,7 +49,9 @@ func itemType(v jsonx.Value) string {
 // itemKind tells whether an item that is neither message, call nor reasoning
 // reports something that the provider ran, asks the client for something, or is
 // unknown. shellDone holds the call ids whose shell output stands beside it.
-func itemKind(v jsonx.Value, shellDone map[string]bool) codecs.Kind {
+// xAI reports its own searches as calls of custom tools: under names that the
+// profile lists, or with ids that no other provider makes.
+func itemKind(v jsonx.Value, shellDone map[string]bool, p codecs.Profile) codecs.Kind {
 	switch t := itemType(v); {
 	case serverItems[t]:
 		return codecs.KindServer
@@ -69,7 +63,7 @@ func itemKind(v jsonx.Value, shellDone map[string]bool) codecs.Kind {
 		}
 		return codecs.KindServer
 	case t == "custom_tool_call":
-		if xaiServerNames[v.Get("name").Str()] || strings.HasPrefix(v.Get("call_id").Str(), "xs_call") {
+		if slices.Contains(p.ServerCalls, v.Get("name").Str()) || strings.HasPrefix(v.Get("call_id").Str(), "xs_call") {
 			return codecs.KindServer
 		}
 		return codecs.KindClient
@@ -136,7 +130,7 @@ func (rd *reader) item(v jsonx.Value, pointer string) {
 	case typeReasoning:
 		rd.add(readReasoning(v))
 	default:
-		p := codecs.Part{Kind: itemKind(v, rd.shellDone), Type: itemType(v), ID: wire.Scalar(v.Get("id")), Extra: v.Raw()}
+		p := codecs.Part{Kind: itemKind(v, rd.shellDone, rd.profile), Type: itemType(v), ID: wire.Scalar(v.Get("id")), Extra: v.Raw()}
 		rd.add(p)
 		if data := v.Get("result").Str(); p.Type == typeImageGen && data != "" {
 			rd.add(codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: "image/" + imageFormat(v), Data: data}})

@@ -91,7 +91,7 @@ func finish(r *codecs.Reply, root jsonx.Value, rd reader) {
 			warn(codecs.WarnUnknownFinish, "no normal reason for status %q, reason %q", status, reason)
 		}
 	}
-	if calls && (r.Finish == "" || r.Finish == codecs.FinishContentFilter) { // spec 2.4, TU05
+	if calls && r.Finish == "" { // spec 2.4
 		r.Finish = codecs.FinishStop
 	}
 	wire.SettleFinish(r, r.Finish, "/status") // TC22, TU06

@@ -65,7 +65,7 @@ func bodyError(root, output jsonx.Value, status string, body []byte) error {
 	carried := hasError(root) || root.Get("type").Str() == "error" ||
 		(!output.Exists() && status == "" && (root.Get("message").Str() != "" || root.Get("detail").Defined()))
 	switch {
-	case failed || (carried && empty):
+	case failed || (carried && (empty || asks(output))):
 		m := readError(root)
 		e := &codecs.ProviderError{Dialect: codecs.Responses, Status: 200, Code: m.code, Message: m.text, Body: body, Prefix: "response carried an error: "}
 		if e.Message == "" {
@@ -81,6 +81,13 @@ func bodyError(root, output jsonx.Value, status string, body []byte) error {
 		return decodeError("", "response contained no output")
 	}
 	return nil
+}
+
+// asks tells whether an output holds a call for the client.
+func asks(output jsonx.Value) bool {
+	found := false
+	eachCall(output, func(jsonx.Value) { found = true })
+	return found
 }
 
 // hasError tells whether error says anything: null, "" and {} do not.
