@@ -61,7 +61,7 @@ func (t Tape) Differs(i int, got Request) error {
 func query(u *url.URL) string {
 	q := u.Query()
 	for name := range q {
-		if secretParameter(name) {
+		if secrets.Parameter(name) {
 			q.Del(name)
 		}
 	}

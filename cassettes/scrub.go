@@ -21,22 +21,6 @@ var (
 	keptResponse = []string{"Content-Type", "Retry-After", "Retry-After-Ms"}
 )
 
-// secretHeaders are dropped even when the configuration asks for them.
-var secretHeaders = []string{
-	"Authorization", "Proxy-Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key",
-	"Cookie", "Set-Cookie", "X-Amz-Security-Token",
-}
-
-// secretParameter tells whether a query parameter carries a key or a signature.
-func secretParameter(name string) bool {
-	switch strings.ToLower(name) {
-	case "key", "api_key", "apikey", "api-key", "x-api-key", "access_token", "token", "auth", "sig", "signature",
-		"subscription-key", "password", "secret", "client_secret":
-		return true
-	}
-	return strings.HasPrefix(strings.ToLower(name), "x-amz-")
-}
-
 // scrubber takes secrets out of an exchange.
 type scrubber struct {
 	known []*regexp.Regexp // configured
@@ -54,7 +38,7 @@ func newScrubber(known, keepHeaders []string) (scrubber, error) {
 	}
 	for _, name := range keepHeaders {
 		name = textproto.CanonicalMIMEHeaderKey(name)
-		if slices.Contains(secretHeaders, name) {
+		if secrets.KeyName(name) {
 			return s, fmt.Errorf("header %s carries a key; it cannot be kept in a tape", name)
 		}
 		s.keep = append(s.keep, name)
@@ -78,7 +62,7 @@ func Scrub(x Exchange, known ...string) (Exchange, error) {
 // quote a key in its error text.
 func (s scrubber) exchange(x Exchange) Exchange {
 	all := slices.Clone(s.known)
-	for _, secret := range carried(x.Request) {
+	for _, secret := range secrets.Carried(x.Request.URL, x.Request.Header) {
 		if len(secret) < leastCarried {
 			continue
 		}
@@ -112,33 +96,6 @@ func (s scrubber) exchange(x Exchange) Exchange {
 // their replies would spoil them; keys of real providers are longer.
 const leastCarried = 12
 
-// carried lists the secrets of a request: the values of secret headers, without
-// their scheme, and of secret query parameters, and a password in the URL.
-func carried(r Request) []string {
-	var out []string
-	for _, name := range secretHeaders {
-		for _, value := range r.Header.Values(name) {
-			if _, token, ok := strings.Cut(value, " "); ok {
-				out = append(out, strings.TrimSpace(token))
-			}
-			out = append(out, value)
-		}
-	}
-	u, err := url.Parse(r.URL)
-	if err != nil {
-		return out
-	}
-	for name, values := range u.Query() {
-		if secretParameter(name) {
-			out = append(out, values...)
-		}
-	}
-	if password, ok := u.User.Password(); ok {
-		out = append(out, password)
-	}
-	return out
-}
-
 // cleanURL takes user, password and the values of secret parameters out of a
 // URL; everything else keeps its spelling.
 func cleanURL(raw string) string {
@@ -150,7 +107,7 @@ func cleanURL(raw string) string {
 	pairs := strings.Split(u.RawQuery, "&")
 	for i, pair := range pairs {
 		name, _, _ := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && secretParameter(plain) {
+		if plain, err := url.QueryUnescape(name); err == nil && secrets.Parameter(plain) {
 			pairs[i] = name + "=" + secrets.Redacted
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/toolconform/conform/internal/procs"
 )
 
 // key finds the key of a request.
@@ -79,6 +81,8 @@ func run(ctx context.Context, command []string) (string, error) {
 	out := &capped{most: mostKey, full: stop}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdout = out
+	procs.Own(cmd)
+	cmd.Cancel = func() error { return procs.Kill(cmd) } // and what a shell started
 	cmd.WaitDelay = leftOpen
 	err := cmd.Run()
 	var exit *exec.ExitError

@@ -6,7 +6,11 @@ package secrets
 import (
 	"encoding/base64"
 	"fmt"
+	"net/textproto"
+	"net/url"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 )
@@ -118,4 +122,79 @@ func inBase64(encoding *base64.Encoding, secret string, shift int) string {
 	from := (shift*8 + 5) / 6
 	to := (shift + len(secret)) * 8 / 6
 	return text[from:to]
+}
+
+// keyName tells of a name whether what it names is a key.
+var keyName = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth|cookie|signature`)
+
+// KeyName tells whether a header or a variable of that name carries a key.
+func KeyName(name string) bool { return keyName.MatchString(name) }
+
+// Carried lists the secrets of a request: the values of headers and of query
+// parameters that carry a key, without their scheme, and a password in the
+// address.
+func Carried(address string, header map[string][]string) []string {
+	var out []string
+	for name, values := range header {
+		for _, value := range values {
+			if !KeyName(name) {
+				continue
+			}
+			if _, token, ok := strings.Cut(value, " "); ok {
+				out = append(out, strings.TrimSpace(token))
+			}
+			out = append(out, value)
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return out
+	}
+	for name, values := range u.Query() {
+		if Parameter(name) {
+			out = append(out, values...)
+		}
+	}
+	if password, ok := u.User.Password(); ok {
+		out = append(out, password)
+	}
+	return out
+}
+
+// Parameter tells whether a query parameter, or a member of a request body,
+// carries a key or a signature.
+func Parameter(name string) bool {
+	switch name = strings.ToLower(name); name {
+	case "key", "api_key", "apikey", "api-key", "x-api-key", "access_token", "token", "auth", "sig", "signature",
+		"subscription-key", "password", "secret", "client_secret":
+		return true
+	}
+	return strings.HasPrefix(name, "x-amz-")
+}
+
+// Literals are the ways in which a text is likely to show a key, the longest
+// first.
+func Literals(key string) []string {
+	if key == "" {
+		return nil
+	}
+	quoted := strconv.Quote(key)
+	out := []string{key, quoted[1 : len(quoted)-1], url.QueryEscape(key), url.PathEscape(key), textproto.CanonicalMIMEHeaderKey(key), strings.ToLower(key)}
+	slices.SortFunc(out, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	return slices.Compact(out)
+}
+
+// Hide puts Redacted where a text shows one of keys.
+func Hide(text string, keys ...string) string {
+	for _, key := range keys {
+		for _, literal := range Literals(key) {
+			text = strings.ReplaceAll(text, literal, Redacted)
+		}
+	}
+	return text
 }

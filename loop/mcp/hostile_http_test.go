@@ -19,6 +19,11 @@ import (
 // hostileHTTP is a server over streamable HTTP; respond answers the calls.
 func hostileHTTP(t *testing.T, respond func(w http.ResponseWriter, r *http.Request, id string)) *mcp.Server {
 	t.Helper()
+	return hostileHTTPWith(t, nil, respond)
+}
+
+func hostileHTTPWith(t *testing.T, header map[string]string, respond func(w http.ResponseWriter, r *http.Request, id string)) *mcp.Server {
+	t.Helper()
 	stop := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var req hostileRequest
@@ -43,7 +48,7 @@ func hostileHTTP(t *testing.T, respond func(w http.ResponseWriter, r *http.Reque
 		respond(w, r.WithContext(ctx), string(req.ID))
 	}))
 	t.Cleanup(func() { close(stop); srv.CloseClientConnections(); srv.Close() })
-	s, err := mcp.HTTP(t.Context(), "hostile", srv.URL, nil)
+	s, err := mcp.HTTP(t.Context(), "hostile", srv.URL, header)
 	if err != nil {
 		t.Fatal(err)
 	}

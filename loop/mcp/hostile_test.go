@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -66,10 +67,20 @@ var oddAnswers = map[string]struct{ answer, want string }{
 // hostileChild is a server over stdio that goes wrong at the first call.
 func hostileChild(mode string) {
 	in, out := bufio.NewReader(os.Stdin), os.Stdout
+	if at := os.Getenv("WATCH"); at != "" { // whoever listens there sees the end of the process
+		conn, err := net.Dial("tcp", at)
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+	}
 	block := bytes.Repeat([]byte("x"), 1<<20)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
+			if mode == "holds on" {
+				time.Sleep(time.Hour)
+			}
 			return
 		}
 		var r hostileRequest
@@ -80,6 +91,9 @@ func hostileChild(mode string) {
 			fmt.Fprintln(os.Stderr, "waiting for a lamp")
 			_ = os.WriteFile(os.Getenv("LAMP_FILE"), nil, 0o600)
 			time.Sleep(time.Hour)
+		}
+		if mode == "only what it knows" && r.Method != "initialize" {
+			continue
 		}
 		if text := handshake(r); text != "" {
 			fmt.Fprintln(out, "a line of a log", "\n{also a log}\n[INFO] and so on\n"+`{"level":"info"}`+"\n"+`{"jsonrpc":"2.0","method":"notifications/message"}`)

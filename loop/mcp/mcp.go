@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -26,6 +27,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/secrets"
 	"github.com/toolconform/conform/internal/wait"
 	"github.com/toolconform/conform/internal/wire"
 	"github.com/toolconform/conform/loop"
@@ -36,46 +38,77 @@ import (
 type Server struct {
 	name   string
 	client *client.Client
+	keys   []string // that no error may show
 }
 
 var _ loop.ToolServer = (*Server)(nil)
 
 // InProcess connects to a server of mcp-go in the same process.
 func InProcess(ctx context.Context, name string, s *server.MCPServer) (*Server, error) {
-	return connect(ctx, name, &tapInProcess{transport.NewInProcessTransport(s)})
+	return connect(ctx, name, &tapInProcess{transport.NewInProcessTransport(s)}, nil)
 }
 
 // Stdio starts a command and connects to it over its standard input and output.
 // The child gets env (KEY=value) and, of the environment of this process, only
 // what programs need to run at all (HOME, PATH, LANG, TERM, TMPDIR, ...): keys do
-// not reach it unless env has them. It ends with Close, not with ctx, which only
-// bounds the handshake. The end of its standard error stands in the error when it
+// not reach it unless env has them. It ends with Close, together with all that it
+// started, and not with ctx, which only bounds the handshake. The end of its standard error stands in the error when it
 // fails. A line of more than MaxAnswer bytes ends connection and child.
 func Stdio(ctx context.Context, name, command string, args, env []string) (*Server, error) {
-	return connect(ctx, name, &tapStdio{newStdio(command, args, env)})
+	var keys []string
+	for _, e := range env {
+		if name, value, _ := strings.Cut(e, "="); len(value) > 3 && secrets.KeyName(name) {
+			keys = append(keys, value)
+		}
+	}
+	return connect(ctx, name, &tapStdio{newStdio(command, args, env)}, keys)
 }
 
 // HTTP connects to a server over streamable HTTP. header is sent with every
-// request and may be nil.
+// request and may be nil. A redirect to another origin is an error: header,
+// session and arguments are for the server alone. Errors show no key of header or
+// url.
 func HTTP(ctx context.Context, name, url string, header map[string]string) (*Server, error) {
+	values := map[string][]string{}
+	for k, v := range header {
+		values[k] = []string{v}
+	}
+	keys := secrets.Carried(url, values)
 	t, err := transport.NewStreamableHTTP(url, transport.WithHTTPHeaders(header),
-		transport.WithHTTPBasicClient(&http.Client{Transport: guard{http.DefaultTransport}}),
+		transport.WithHTTPBasicClient(&http.Client{Transport: guard{http.DefaultTransport}, CheckRedirect: sameOrigin}),
 		transport.WithHTTPLogger(slog.New(slog.DiscardHandler))) // a library writes no log
 	if err != nil {
-		return nil, fmt.Errorf("MCP server %s: %w", name, err)
+		return nil, (&Server{keys: keys}).hide(fmt.Errorf("MCP server %s: %w", name, err))
 	}
-	return connect(ctx, name, &tapHTTP{t})
+	return connect(ctx, name, &tapHTTP{t}, keys)
 }
+
+// sameOrigin refuses redirects that would carry a key elsewhere.
+func sameOrigin(req *http.Request, via []*http.Request) error {
+	if from := via[0].URL; req.URL.Scheme != from.Scheme || req.URL.Host != from.Host {
+		return fmt.Errorf("the server redirects to %s://%s, which gets neither headers nor arguments; connect to it if it is the server", req.URL.Scheme, req.URL.Host)
+	}
+	if len(via) > mostRedirects {
+		return fmt.Errorf("the server redirects more than %d times", mostRedirects)
+	}
+	return nil
+}
+
+const mostRedirects = 5
 
 // Connect connects over any transport of mcp-go. The transports that the other
 // functions make have abilities beyond the interface, so use those where they
 // fit.
 func Connect(ctx context.Context, name string, t transport.Interface) (*Server, error) {
-	return connect(ctx, name, &tapAny{t})
+	return connect(ctx, name, &tapAny{t}, nil)
 }
 
-func connect(ctx context.Context, name string, t transport.Interface) (*Server, error) {
-	s := &Server{name: name, client: client.NewClient(t)}
+// connect shakes hands as every server of today does. Only a server that answers
+// that with an error is asked in the way of the newest protocol: mcp-go would ask
+// so first, and wait for the many that leave a method which they do not know
+// without an answer.
+func connect(ctx context.Context, name string, t transport.Interface, keys []string) (*Server, error) {
+	s := &Server{name: name, client: client.NewClient(t, client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION)), keys: keys}
 	step := "start"
 	_, err := wait.For(ctx, settle, func() (struct{}, error) {
 		// A child process must not die with a context that bounds the handshake.
@@ -85,7 +118,18 @@ func connect(ctx context.Context, name string, t transport.Interface) (*Server, 
 		var hello mcp.InitializeRequest
 		hello.Params.ClientInfo = mcp.Implementation{Name: "conform", Version: "1"}
 		_, err := s.client.Initialize(ctx, hello)
-		return struct{}{}, err
+		if err == nil || ctx.Err() != nil {
+			return struct{}{}, err
+		}
+		modern := client.NewClient(t)
+		if modern.Start(context.WithoutCancel(ctx)) != nil {
+			return struct{}{}, err
+		}
+		if _, again := modern.Initialize(ctx, hello); again != nil {
+			return struct{}{}, err
+		}
+		s.client = modern
+		return struct{}{}, nil
 	})
 	if err == nil {
 		return s, nil
@@ -102,8 +146,34 @@ func connect(ctx context.Context, name string, t transport.Interface) (*Server, 
 			go s.Close() // which may ask the server
 		}
 	}
-	return nil, fmt.Errorf("MCP server %s: %s: %w", name, step, err)
+	return nil, s.hide(fmt.Errorf("MCP server %s: %s: %w", name, step, err))
 }
+
+// hide takes the keys of the connection out of an error: a server may quote them.
+func (s *Server) hide(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := secrets.Hide(err.Error(), s.keys...)
+	if text == err.Error() {
+		return err
+	}
+	var rpc *RPCError
+	if errors.As(err, &rpc) {
+		return &RPCError{rpc.Code, text}
+	}
+	return &hiddenError{text, err}
+}
+
+type hiddenError struct {
+	text  string
+	cause error
+}
+
+func (e *hiddenError) Error() string { return e.text }
+
+// Is passes on what the cause is without showing its text.
+func (e *hiddenError) Is(target error) bool { return errors.Is(e.cause, target) }
 
 // startError is that of a transport that does not start.
 type startError struct{ err error }
@@ -135,7 +205,7 @@ func (s *Server) ListTools(ctx context.Context) ([]codecs.Tool, error) {
 		return out, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("tools/list: %w", err)
+		return nil, s.hide(fmt.Errorf("tools/list: %w", err))
 	}
 	return tools, nil
 }
@@ -152,7 +222,7 @@ func (s *Server) CallTool(ctx context.Context, name string, arguments codecs.Raw
 		req.Params.Arguments = json.RawMessage(arguments)
 	}
 	ctx, tap := withTap(ctx)
-	return wait.For(ctx, settle, func() (codecs.ToolResult, error) {
+	result, err := wait.For(ctx, settle, func() (codecs.ToolResult, error) {
 		_, err := s.client.CallTool(ctx, req)
 		// The client also fails on a result that its types do not know. What came
 		// counts, unless it asks for more input, which this client cannot give.
@@ -170,6 +240,7 @@ func (s *Server) CallTool(ctx context.Context, name string, arguments codecs.Raw
 		}
 		return codecs.ToolResult{}, ending(ctx, tap, err)
 	})
+	return result, s.hide(err)
 }
 
 // ending makes an error of the client plain: what the server answered is told in

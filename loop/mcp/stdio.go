@@ -10,17 +10,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
-	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/procs"
 	"github.com/toolconform/conform/internal/secrets"
 )
 
@@ -42,6 +40,7 @@ type stdio struct {
 	lines   chan []byte   // to write; a sender may give up
 	replies chan []byte   // answers to what the server asks
 	exited  chan struct{} // closed when the child has ended
+	over    chan struct{} // closed when what it started has ended, too
 	ended   chan struct{} // closed with failed
 
 	mu      sync.Mutex
@@ -63,7 +62,7 @@ func newStdio(command string, args, env []string) *stdio {
 	return &stdio{
 		command: command, args: args, env: env,
 		lines: make(chan []byte), replies: make(chan []byte, 64),
-		exited: make(chan struct{}), ended: make(chan struct{}), waiting: map[string]chan message{},
+		exited: make(chan struct{}), over: make(chan struct{}), ended: make(chan struct{}), waiting: map[string]chan message{},
 	}
 }
 
@@ -78,6 +77,7 @@ func (s *stdio) Start(context.Context) error {
 		return err
 	}
 	cmd := exec.Command(s.command, s.args...)
+	procs.Own(cmd)
 	cmd.Env = append(environment(), s.env...)
 	cmd.Stderr = &s.errors
 	cmd.WaitDelay = graceRead // what the child started may hold its standard error open
@@ -138,8 +138,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// explained adds the end of the child's standard error to an error. What the
-// child was given as a key is not shown.
+// explained adds the end of the child's standard error to an error.
 func (s *stdio) explained(err error) error {
 	s.errors.mu.Lock()
 	words := strings.TrimSpace(strings.ToValidUTF8(string(secrets.RedactShapes(s.errors.b)), "\uFFFD"))
@@ -147,15 +146,8 @@ func (s *stdio) explained(err error) error {
 	if words == "" {
 		return err
 	}
-	for _, e := range s.env {
-		if name, value, _ := strings.Cut(e, "="); len(value) > 3 && keyLike.MatchString(name) {
-			words = strings.ReplaceAll(words, value, "REDACTED")
-		}
-	}
 	return fmt.Errorf("%w; the end of its standard error:\n%s", err, words)
 }
-
-var keyLike = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
 
 // started tells whether there is a child.
 func (s *stdio) started() bool {
@@ -165,7 +157,7 @@ func (s *stdio) started() bool {
 }
 
 // watch waits for the child. What it started may hold its output open; that is
-// read for a moment more.
+// read for a moment more, and then ended: nobody can reach it any longer.
 func (s *stdio) watch() {
 	_ = s.cmd.Wait()
 	close(s.exited)
@@ -174,6 +166,8 @@ func (s *stdio) watch() {
 	case <-time.After(graceRead):
 	}
 	s.out.Close()
+	procs.Terminate(s.cmd, graceTerm)
+	close(s.over)
 }
 
 func (s *stdio) write() {
@@ -202,7 +196,7 @@ func (s *stdio) read() {
 		line, err := readLine(r, MaxAnswer)
 		if errors.Is(err, errTooLarge) {
 			s.fail(&AnswerError{fmt.Sprintf("it wrote more than %d MiB without the end of a line", MaxAnswer>>20)})
-			_ = s.cmd.Process.Kill() // it may never stop
+			_ = procs.Kill(s.cmd) // it may never stop
 			return
 		}
 		s.receive(line)
@@ -365,8 +359,8 @@ func (s *stdio) SetNotificationHandler(func(mcp.JSONRPCNotification)) {}
 // GetSessionId is empty: the child is the session.
 func (s *stdio) GetSessionId() string { return "" }
 
-// Close ends the input of the child, and the child when it does not end by
-// itself.
+// Close ends the input of the child, and what does not end by itself of the child
+// and all that it started.
 func (s *stdio) Close() error {
 	s.fail(errClosed)
 	if !s.started() {
@@ -376,22 +370,17 @@ func (s *stdio) Close() error {
 	if s.gone(graceInput) {
 		return nil
 	}
-	if runtime.GOOS != "windows" { // which knows no such signal
-		_ = s.cmd.Process.Signal(syscall.SIGTERM)
-		if s.gone(graceTerm) {
-			return nil
-		}
-	}
+	procs.Terminate(s.cmd, graceTerm)
 	return s.abort()
 }
 
 // abort ends the child at once.
 func (s *stdio) abort() error {
 	s.fail(errClosed)
-	if !s.started() {
+	if !s.started() || s.gone(0) { // a process of the same number may live by now
 		return nil
 	}
-	_ = s.cmd.Process.Kill()
+	_ = procs.Kill(s.cmd)
 	s.in.Close()
 	if !s.gone(graceTerm) {
 		return errors.New("the server's process does not end")
@@ -403,7 +392,7 @@ func (s *stdio) gone(most time.Duration) bool {
 	t := time.NewTimer(most)
 	defer t.Stop()
 	select {
-	case <-s.exited:
+	case <-s.over:
 		return true
 	case <-t.C:
 		return false
