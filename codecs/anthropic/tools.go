@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -14,7 +15,7 @@ import (
 const maxOptional = 24
 
 // Tools encodes tool definitions: {name, description, input_schema}, the schema
-// as it came.
+// as it came but for what the API refuses at its root.
 //
 // strict:true is added where it is safe: the schema and every object in it are
 // closed, it requires something, and it uses nothing that strict tools refuse
@@ -25,12 +26,17 @@ const maxOptional = 24
 func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	out := make([]codecs.Raw, 0, len(tools))
 	optional := 0
-	for _, t := range tools {
+	var warnings []codecs.Warning
+	for i, t := range tools {
 		if class, owner, _ := wire.ClassifyTool(t.Raw); len(t.Raw) > 0 && class == wire.ClientTool && owner == codecs.Anthropic {
 			out = append(out, t.Raw)
 			continue
 		}
-		schema := wire.Schema(t)
+		schema, more, err := wire.ToolSchema(t, schemaRules, fmt.Sprintf("/%d/input_schema", i))
+		if err != nil {
+			return nil, nil, fmt.Errorf("tools[%d]: %w", i, err)
+		}
+		warnings = append(warnings, more...)
 		var f jsonx.Fields
 		f.Str("name", t.Name).Str("description", t.Description).Set("input_schema", schema)
 		raw := jsonx.Of(t.Raw)
@@ -43,8 +49,11 @@ func (Codec) Tools(tools []codecs.Tool, _ codecs.Profile) (codecs.Raw, []codecs.
 		}
 		out = append(out, f.Raw())
 	}
-	return jsonx.List(out...), nil, nil
+	return jsonx.List(out...), warnings, nil
 }
+
+// schemaRules is what the API refuses in input_schema.
+var schemaRules = wire.SchemaRules{NotAtRoot: []string{"oneOf", "anyOf", "allOf"}}
 
 // carryKeys copies what a definition says beside name, description and schema:
 // everything when it is in this dialect's form, else strict and cache_control.
@@ -69,7 +78,8 @@ func strictSchema(root jsonx.Value) (optional int, ok bool) {
 	if !closed(root) || root.Get("required").Len() == 0 {
 		return 0, false
 	}
-	return optional, strictDeep(root, &optional)
+	ok = strictDeep(root, &optional)
+	return optional, ok
 }
 
 // closed tells whether additionalProperties is false.
@@ -84,7 +94,7 @@ func strictDeep(schema jsonx.Value, optional *int) bool {
 		return true // a boolean schema holds nothing
 	}
 	props := schema.Get("properties")
-	if (isType(schema.Get("type"), "object") || props.IsObject()) && !closed(schema) {
+	if (wire.SchemaType(schema, "object") || props.IsObject()) && !closed(schema) {
 		return false
 	}
 	required := map[string]bool{}
@@ -130,18 +140,6 @@ func strictDeep(schema jsonx.Value, optional *int) bool {
 	return true
 }
 
-func isType(v jsonx.Value, name string) bool {
-	if v.Str() == name {
-		return true
-	}
-	for _, t := range v.Items() {
-		if t.Str() == name {
-			return true
-		}
-	}
-	return false
-}
-
 // datedType is how the API names its own tools: advisor_20260301.
 var datedType = regexp.MustCompile(`^[a-z][a-z0-9_]*_\d{8}$`)
 
@@ -159,17 +157,12 @@ func onlyDated(entries []codecs.Raw) bool {
 func encodeChoice(req codecs.Request, choice codecs.Choice, p codecs.Profile) (codecs.Raw, []codecs.Warning) {
 	var f jsonx.Fields
 	switch {
-	case choice.Raw != nil:
-		if !jsonx.Of(choice.Raw).IsObject() {
-			return choice.Raw, nil
-		}
-		f.Merge(choice.Raw)
 	case choice.Mode == codecs.ChoiceTool:
 		f.Str("type", "tool").Str("name", choice.Name)
 	case choice.Mode != "":
 		f.Str("type", choice.Mode)
 	}
-	if req.Parallel != nil && choice.Mode != codecs.ChoiceNone && !f.Has("disable_parallel_tool_use") {
+	if req.Parallel != nil && choice.Mode != codecs.ChoiceNone {
 		if p.NoParallel || (p.ToolChoice != nil && !f.Has("type") && !slices.Contains(p.ToolChoice, codecs.ChoiceAuto)) {
 			warning := codecs.Warnf(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: this engine has no such knob")
 			return fieldsOrNil(&f), []codecs.Warning{warning}
@@ -193,7 +186,7 @@ func fieldsOrNil(f *jsonx.Fields) codecs.Raw {
 // API refuses it. extraTools says that Extra brings tools of its own.
 func encodeTools(f *jsonx.Fields, req codecs.Request, p codecs.Profile, extraTools bool) ([]codecs.Warning, error) {
 	hasTools := len(req.Tools) > 0 || len(req.ServerTools) > 0 || extraTools
-	choice, withhold, warnings := wire.GateChoice(req.Choice, hasTools, p)
+	choice, withhold, warnings := wire.GateChoice(req.Choice, nil, hasTools, p)
 	if !hasTools {
 		if choice.Mode == codecs.ChoiceAny || choice.Mode == codecs.ChoiceTool {
 			warnings = append(warnings, codecs.Warnf(codecs.WarnChoiceDropped, "", "dropping tool_choice '%s': the request has no tools", choice.Mode))

@@ -160,19 +160,44 @@ func TestReduceSchema(t *testing.T) {
 	for _, tc := range []struct{ name, in, want, lost string }{
 		{"type list", `{"type":["string","null"]}`, `{"nullable":true,"type":"string"}`, ""},
 		{"two types", `{"type":["string","integer"]}`, `{"anyOf":[{"type":"string"},{"type":"integer"}]}`, ""},
+		{"keywords by type", `{"type":["array","string"],"items":{"type":"integer"},"maxLength":4,"description":"d"}`, `{"anyOf":[{"type":"array","items":{"type":"integer"},"description":"d"},{"type":"string","maxLength":4,"description":"d"}]}`, ""},
+		{"keywords beside anyOf", `{"anyOf":[{"type":"string","description":"own"},{"type":"integer"}],"description":"d","minimum":1,"default":2}`, `{"anyOf":[{"type":"string","description":"own","default":2},{"type":"integer","description":"d","minimum":1,"default":2}]}`, ""},
+		{"keyword of another type", `{"type":"string","minimum":1,"items":{"type":"string"}}`, `{"type":"string"}`, "minimum beside another type; items beside another type"},
 		{"oneOf with null", `{"oneOf":[{"type":"null"},{"type":"number"}]}`, `{"nullable":true,"type":"number"}`, ""},
-		{"const number", `{"const":4}`, `{}`, "enum of a number"},
+		{"const number", `{"const":4}`, `{"type":"string"}`, "enum of a number; any type"},
+		{"empty enum member", `{"enum":["a",""]}`, `{"type":"string"}`, "enum of an empty text; any type"},
+		{"no type", `{"pattern":"a"}`, `{"type":"string","pattern":"a"}`, ""},
+		{"type that is none", `{"type":"date"}`, `{"type":"string"}`, `type "date"; any type`},
+		{"value that is none", `{"type":"string","maxLength":"4","description":4}`, `{"type":"string"}`, "maxLength that is a string; description that is a number"},
+		{"no schema", `"string"`, `{"type":"string"}`, "a schema that is no object; any type"},
 		{"array without items", `{"type":"array"}`, `{"type":"array","items":{"type":"string"}}`, "items of any type"},
 		{"required of nothing", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b","a"]}`, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, ""},
-		{"ref beside keys", `{"properties":{"o":{"$ref":"#/$defs/O","title":"x"}},"$defs":{"O":{"type":"object"}}}`, `{"properties":{"o":{"type":"object","title":"x"}}}`, ""},
-		{"ref to nowhere", `{"properties":{"o":{"$ref":"https://x.example/s"}}}`, `{"properties":{"o":{}}}`, "$ref https://x.example/s"},
-		{"ref into properties", `{"properties":{"h":{"type":"object"},"a":{"type":"array","items":{"$ref":"#/properties/h"}}}}`, `{"properties":{"h":{"type":"object"},"a":{"type":"array","items":{"type":"object"}}}}`, ""},
-		{"allOf", `{"allOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"string"}},"required":["b"]}]}`, `{"properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a","b"]}`, ""},
+		{"ref beside keys", `{"$ref":"#/$defs/O","title":"x"}`, `{"type":"object","title":"x"}`, ""},
+		{"ref to nowhere", `{"$ref":"https://x.example/s"}`, `{"type":"string"}`, "$ref https://x.example/s; any type"},
+		{"ref into properties", `{"type":"array","items":{"$ref":"#/properties/h"}}`, `{"type":"array","items":{"type":"object"}}`, ""},
+		{"allOf", `{"allOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"string"}},"required":["b"]}]}`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a","b"]}`, ""},
 		{"format", `{"type":"string","format":"uri"}`, `{"type":"string"}`, "format uri"},
+		{"format of another type", `{"type":"string","format":"int32"}`, `{"type":"string"}`, "format int32"},
+	} {
+		in := `{"type":"object","properties":{"a":` + tc.in + `,"h":{"type":"object"}},"$defs":{"O":{"type":"object"}}}`
+		got, lost := reduceSchema(jsonx.Of([]byte(in)))
+		got = jsonx.Of(got).Path("properties", "a").Raw()
+		if !jsonx.Equal(got, []byte(tc.want)) || strings.Join(lost, "; ") != tc.lost {
+			t.Errorf("%s: %s, lost %q", tc.name, got, lost)
+		}
+	}
+}
+
+// The root of parameters is an object, whatever it is put together of.
+func TestReduceSchemaRoot(t *testing.T) {
+	for _, tc := range []struct{ in, want, lost string }{
+		{`{"properties":{"a":{"type":"string"}}}`, `{"type":"object","properties":{"a":{"type":"string"}}}`, ""},
+		{`{"anyOf":[{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"string"}}}]}`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, "anyOf"},
+		{`{"type":"string"}`, `{"type":"object"}`, `type "string"`},
 	} {
 		got, lost := reduceSchema(jsonx.Of([]byte(tc.in)))
 		if !jsonx.Equal(got, []byte(tc.want)) || strings.Join(lost, "; ") != tc.lost {
-			t.Errorf("%s: %s, lost %q", tc.name, got, lost)
+			t.Errorf("%s: %s, lost %q", tc.in, got, lost)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		body.Set("systemInstruction", si.Set("parts", jsonx.List(parts...)).Raw())
 	}
 	extra := jsonx.Of(req.Extra)
-	choice, withhold, ws := wire.GateChoice(req.Choice, len(req.Tools)+len(req.ServerTools) > 0, p)
+	choice, withhold, ws := wire.GateChoice(req.Choice, ownChoice, len(req.Tools)+len(req.ServerTools) > 0, p)
 	e.Warnings = append(e.Warnings, ws...)
 	if !withhold {
 		if err := c.setTools(e, &body, req, p); err != nil {

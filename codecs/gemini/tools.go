@@ -27,16 +27,15 @@ func (c Codec) setTools(e *encoder, body *jsonx.Fields, req codecs.Request, p co
 	return nil
 }
 
+// ownChoice tells whether a choice is a toolConfig.
+func ownChoice(v jsonx.Value) bool { return field(v, "functionCallingConfig").IsObject() }
+
 // choice adds toolConfig. The provider refuses one beside no declarations, so it
 // then stays out; a forced call that gets lost that way warns.
 func (e *encoder) choice(body *jsonx.Fields, c codecs.Choice, declared bool) {
 	var cfg, out jsonx.Fields
 	switch {
 	case c.Raw != nil:
-		if !field(jsonx.Of(c.Raw), "functionCallingConfig").IsObject() {
-			e.Warn(codecs.WarnChoiceDropped, "", "dropping tool_choice %s: it has no functionCallingConfig", c.Raw)
-			return
-		}
 		body.Set("toolConfig", c.Raw)
 		return
 	case c.Mode == "":
@@ -160,11 +159,50 @@ const (
 	maxSchemaNodes = 4000
 )
 
-// keptKeywords go into parameters as they are.
-var keptKeywords = []string{
-	"title", "description", "nullable", "default", "example", "minItems", "maxItems",
-	"propertyOrdering", "minProperties", "maxProperties", "minimum", "maximum", "minLength", "maxLength", "pattern",
+// notAtRoot may not stand at the root of parameters, which is an object.
+var notAtRoot = wire.SchemaRules{NotAtRoot: []string{"oneOf", "anyOf", "allOf", "enum", "const", "not"}}
+
+// keyword says of a keyword of parameters beside which types it may stand and
+// what its value is.
+type keyword struct {
+	types []string // nil: any
+	takes func(jsonx.Value) bool
 }
+
+func isText(v jsonx.Value) bool   { return v.Kind() == jsonx.String }
+func isFlag(v jsonx.Value) bool   { return v.Kind() == jsonx.Bool }
+func isNumber(v jsonx.Value) bool { return v.Kind() == jsonx.Number }
+func isObject(v jsonx.Value) bool { return v.IsObject() }
+func isCount(v jsonx.Value) bool  { n, whole := v.Int(); return whole && n >= 0 }
+func isTexts(v jsonx.Value) bool {
+	return v.IsArray() && !slices.ContainsFunc(v.Items(), func(x jsonx.Value) bool { return !isText(x) })
+}
+
+// keywords are what the Schema of the field parameters knows.
+var keywords = map[string]keyword{
+	"title": {nil, isText}, "description": {nil, isText}, "nullable": {nil, isFlag}, "default": {nil, jsonx.Value.Exists}, "example": {nil, jsonx.Value.Exists},
+	"format":     {[]string{"string", "number", "integer"}, isText},
+	"enum":       {[]string{"string"}, isTexts},
+	"pattern":    {[]string{"string"}, isText},
+	"minLength":  {[]string{"string"}, isCount},
+	"maxLength":  {[]string{"string"}, isCount},
+	"minimum":    {[]string{"number", "integer"}, isNumber},
+	"maximum":    {[]string{"number", "integer"}, isNumber},
+	"items":      {[]string{"array"}, isObject},
+	"minItems":   {[]string{"array"}, isCount},
+	"maxItems":   {[]string{"array"}, isCount},
+	"properties": {[]string{"object"}, isObject},
+	"required":   {[]string{"object"}, isTexts},
+
+	"propertyOrdering": {[]string{"object"}, isTexts},
+	"minProperties":    {[]string{"object"}, isCount},
+	"maxProperties":    {[]string{"object"}, isCount},
+}
+
+// formats that the provider lists, by type; it refuses others.
+var formats = map[string][]string{"string": {"enum", "date-time"}, "number": {"float", "double"}, "integer": {"int32", "int64"}}
+
+var schemaTypes = []string{"string", "number", "integer", "boolean", "array", "object"}
 
 // droppedSilently carry no constraint.
 var droppedSilently = []string{"$schema", "$id", "$comment", "$defs", "definitions"}
@@ -177,13 +215,14 @@ type reducer struct {
 }
 
 // reduceSchema rewrites a JSON Schema into the OpenAPI-like one of the field
-// parameters, which refuses every keyword that it does not know. Local
-// references are put in place. lost names what had to go, in order of
-// appearance. Source: Schema of the Gemini API reference.
+// parameters, which refuses every keyword that it does not know, or that does
+// not go with the type beside it. Local references are put in place. lost names
+// what had to go, in order of appearance. Source: Schema of the Gemini API
+// reference.
 func reduceSchema(v jsonx.Value) (reduced codecs.Raw, lost []string) {
-	r := reducer{root: v}
-	f := r.schema(v, 0)
-	return f.Raw(), r.lost
+	fit, lost := wire.FitSchema(v.Raw(), notAtRoot)
+	r := reducer{root: v, lost: lost}
+	return r.schema(jsonx.Of(fit), 0), r.lost
 }
 
 func (r *reducer) lose(what string) {
@@ -192,200 +231,239 @@ func (r *reducer) lose(what string) {
 	}
 }
 
-func (r *reducer) schema(v jsonx.Value, depth int) *jsonx.Fields {
-	f := &jsonx.Fields{}
+func (r *reducer) schema(v jsonx.Value, depth int) codecs.Raw {
+	n := node{}
+	r.read(&n, v, depth)
+	return r.write(n)
+}
+
+// node is a schema taken apart: what it says for every type that it names.
+type node struct {
+	types    []string
+	anyOf    []codecs.Raw
+	props    jsonx.Fields
+	required []codecs.Raw
+	order    []string              // of the keys of said
+	said     map[string]codecs.Raw // keywords of the table
+}
+
+// say adds a keyword, and returns what was said by it before.
+func (n *node) say(key string, value codecs.Raw) (before codecs.Raw) {
+	if before = n.said[key]; before != nil {
+		return before
+	}
+	if n.said == nil {
+		n.said = map[string]codecs.Raw{}
+	}
+	n.order, n.said[key] = append(n.order, key), value
+	return nil
+}
+
+// read adds what v says; what is there already stays.
+func (r *reducer) read(n *node, v jsonx.Value, depth int) {
 	r.nodes++
 	if depth > maxSchemaDepth || r.nodes > maxSchemaNodes {
 		r.lose("nesting")
-		return f.Str("type", "object")
+		n.types = append(n.types, "object")
+		return
 	}
-	if !v.IsObject() { // true and false are schemas too
-		if v.Kind() == jsonx.Bool && !v.Bool() {
-			r.lose("false")
+	if !v.IsObject() {
+		if v.Kind() != jsonx.Bool || !v.Bool() { // true is a schema too
+			r.lose("a schema that is no object")
 		}
-		return f
-	}
-	if ref, ok := v.Get("$ref").Text(); ok {
-		target := jsonx.Value{}
-		if strings.HasPrefix(ref, "#") {
-			target = r.root.Lookup(ref[1:])
-		}
-		if target.IsObject() {
-			f = r.schema(target, depth+1)
-		} else {
-			r.lose("$ref " + ref)
-		}
+		return
 	}
 	for _, m := range v.Members() {
-		r.keyword(f, m, v, depth)
-	}
-	r.finish(f)
-	return f
-}
-
-func (r *reducer) keyword(f *jsonx.Fields, m jsonx.Member, owner jsonx.Value, depth int) {
-	switch m.Key {
-	case "$ref":
-	case "type":
-		r.types(f, m.Value)
-	case "properties":
-		var props jsonx.Fields
-		for _, p := range m.Value.Members() {
-			props.Set(p.Key, r.schema(p.Value, depth+1).Raw())
-		}
-		if m.Value.Len() > 0 {
-			f.Set("properties", props.Raw())
-		}
-	case "items":
-		if m.Value.IsObject() {
-			f.Set("items", r.schema(m.Value, depth+1).Raw())
-		} else {
-			r.lose("items")
-		}
-	case "anyOf", "oneOf":
-		var alternatives []codecs.Raw
-		for _, a := range m.Value.Items() {
-			if a.Get("type").Str() == "null" {
-				f.Bool("nullable", true)
-				continue
+		switch m.Key {
+		case "$ref":
+			ref := m.Value.Str()
+			if target := r.root.Lookup(strings.TrimPrefix(ref, "#")); strings.HasPrefix(ref, "#") && target.IsObject() {
+				r.read(n, target, depth+1)
+			} else {
+				r.lose("$ref " + ref)
 			}
-			alternatives = append(alternatives, r.schema(a, depth+1).Raw())
-		}
-		if len(alternatives) == 1 {
-			f.Merge(alternatives[0])
-		} else if len(alternatives) > 1 {
-			f.Set("anyOf", jsonx.List(alternatives...))
-		}
-	case "allOf":
-		for _, a := range m.Value.Items() {
-			r.merge(f, r.schema(a, depth+1).Raw())
-		}
-	case "const":
-		r.enum(f, []jsonx.Value{m.Value})
-	case "enum":
-		r.enum(f, m.Value.Items())
-	case "format":
-		r.format(f, m.Value, owner)
-	case "required":
-		f.Set("required", m.Value.Raw())
-	default:
-		switch {
-		case slices.Contains(keptKeywords, m.Key):
-			f.Set(m.Key, m.Value.Raw())
-		case !slices.Contains(droppedSilently, m.Key):
-			r.lose(m.Key)
-		}
-	}
-}
-
-// types writes one type; a list of types becomes nullable and anyOf.
-func (r *reducer) types(f *jsonx.Fields, v jsonx.Value) {
-	if !v.IsArray() {
-		if v.Str() != "" {
-			f.Set("type", v.Raw())
-		}
-		return
-	}
-	var named []codecs.Raw
-	for _, t := range v.Items() {
-		switch t.Str() {
-		case "null":
-			f.Bool("nullable", true)
-		case "":
+		case "allOf":
+			for _, a := range m.Value.Items() {
+				r.read(n, a, depth+1)
+			}
+		case "type":
+			r.types(n, m.Value)
+		case "anyOf", "oneOf":
+			for _, a := range m.Value.Items() {
+				if a.Get("type").Str() == "null" {
+					n.say("nullable", codecs.Raw("true"))
+					continue
+				}
+				n.anyOf = append(n.anyOf, r.schema(a, depth+1))
+			}
+		case "const":
+			r.enum(n, []jsonx.Value{m.Value})
+		case "enum":
+			r.enum(n, m.Value.Items())
+		case "properties":
+			for _, p := range m.Value.Members() {
+				if !n.props.Has(p.Key) {
+					n.props.Set(p.Key, r.schema(p.Value, depth+1))
+					n.say("properties", codecs.Raw("{}"))
+				}
+			}
+		case "items":
+			if !m.Value.IsObject() || n.say("items", r.schema(m.Value, depth+1)) != nil {
+				r.lose("items")
+			}
+		case "required":
+			for _, x := range m.Value.Items() {
+				n.required = append(n.required, x.Raw())
+				n.say("required", codecs.Raw("[]"))
+			}
 		default:
-			named = append(named, t.Raw())
+			k, known := keywords[m.Key]
+			switch {
+			case slices.Contains(droppedSilently, m.Key):
+			case !known:
+				r.lose(m.Key)
+			case !k.takes(m.Value):
+				r.lose(m.Key + " that is " + m.Value.Kind().String())
+			default:
+				if before := n.say(m.Key, m.Value.Raw()); before != nil && !jsonx.Equal(before, m.Value.Raw()) {
+					r.lose("allOf: " + m.Key)
+				}
+			}
 		}
-	}
-	if len(named) == 1 {
-		f.Set("type", named[0])
-		return
-	}
-	for i, t := range named {
-		one := &jsonx.Fields{}
-		one.Set("type", t)
-		r.finish(one)
-		named[i] = one.Raw()
-	}
-	if len(named) > 0 {
-		f.Set("anyOf", jsonx.List(named...))
 	}
 }
 
-// enum keeps texts; null means nullable, and any other value cannot be said.
-func (r *reducer) enum(f *jsonx.Fields, values []jsonx.Value) {
+// types adds one type or several; null means nullable.
+func (r *reducer) types(n *node, v jsonx.Value) {
+	if len(n.types) > 0 {
+		return
+	}
+	for _, t := range append(v.Items(), v) {
+		switch name := strings.ToLower(t.Str()); {
+		case name == "null":
+			n.say("nullable", codecs.Raw("true"))
+		case slices.Contains(schemaTypes, name):
+			n.types = append(n.types, t.Str())
+		case !t.IsArray():
+			r.lose("type " + string(t.Raw()))
+		}
+	}
+}
+
+// enum keeps texts; null means nullable, and any other value cannot be said, nor
+// can the empty text.
+func (r *reducer) enum(n *node, values []jsonx.Value) {
 	var texts []codecs.Raw
 	for _, v := range values {
-		switch v.Kind() {
-		case jsonx.String:
-			texts = append(texts, v.Raw())
-		case jsonx.Null:
-			f.Bool("nullable", true)
-		default:
+		switch {
+		case v.Kind() == jsonx.Null:
+			n.say("nullable", codecs.Raw("true"))
+		case v.Kind() != jsonx.String:
 			r.lose("enum of " + v.Kind().String())
 			return
+		case v.Str() == "":
+			r.lose("enum of an empty text")
+			return
+		default:
+			texts = append(texts, v.Raw())
 		}
 	}
 	if len(texts) > 0 {
-		f.Set("enum", jsonx.List(texts...))
-		if !f.Has("type") {
-			f.Str("type", "string")
+		n.say("enum", jsonx.List(texts...))
+	}
+}
+
+// write puts a node together: beside a type what goes with it, and beside anyOf
+// nothing, since the provider wants it alone.
+func (r *reducer) write(n node) codecs.Raw {
+	for key, value := range map[string]codecs.Raw{"properties": n.props.Raw(), "required": jsonx.List(n.required...)} {
+		if n.said[key] != nil {
+			n.said[key] = value
 		}
 	}
-}
-
-// format keeps the formats that the provider lists; it refuses others.
-func (r *reducer) format(f *jsonx.Fields, v, owner jsonx.Value) {
-	switch v.Str() {
-	case "enum", "date-time", "float", "double", "int32", "int64":
-		f.Set("format", v.Raw())
-	default:
-		r.lose("format " + v.Str())
+	if len(n.anyOf) == 0 && len(n.types) == 0 {
+		n.types = []string{r.guess(n)}
 	}
-}
-
-// merge adds the members of one schema of an allOf: properties and required are
-// united, of other members the first one stays.
-func (r *reducer) merge(f *jsonx.Fields, more codecs.Raw) {
-	have := jsonx.Of(f.Raw())
-	for _, m := range jsonx.Of(more).Members() {
-		old := have.Get(m.Key)
-		switch {
-		case !old.Exists():
-			f.Set(m.Key, m.Value.Raw())
-		case m.Key == "properties":
-			var both jsonx.Fields
-			f.Set(m.Key, both.Merge(old.Raw()).Merge(m.Value.Raw()).Raw())
-		case m.Key == "required":
-			names := []codecs.Raw{}
-			for _, n := range append(old.Items(), m.Value.Items()...) {
-				names = append(names, n.Raw())
-			}
-			f.Set(m.Key, jsonx.List(names...))
-		case !jsonx.Equal(old.Raw(), m.Value.Raw()):
-			r.lose("allOf: " + m.Key)
+	var forms []codecs.Raw
+	used := map[string]bool{}
+	if len(n.anyOf) == 0 {
+		for _, t := range n.types {
+			forms = append(forms, r.typed(t, n, used, nil))
 		}
 	}
+	for _, a := range n.anyOf {
+		inner := jsonx.Of(a).Get("anyOf").Items()
+		if len(inner) == 0 {
+			inner = []jsonx.Value{jsonx.Of(a)}
+		}
+		for _, one := range inner {
+			forms = append(forms, r.typed(one.Get("type").Str(), n, used, one.Raw()))
+		}
+	}
+	for _, key := range n.order {
+		if !used[key] {
+			r.lose(key + " beside another type")
+		}
+	}
+	if len(forms) == 1 {
+		return forms[0]
+	}
+	var f jsonx.Fields
+	return f.Set("anyOf", jsonx.List(forms...)).Raw()
 }
 
-// finish adds what the provider demands: an array has items, and required names
+// typed is one type with the keywords that go with it, and with what it says
+// itself.
+func (r *reducer) typed(name string, n node, used map[string]bool, own codecs.Raw) codecs.Raw {
+	var f jsonx.Fields
+	f.Str("type", name)
+	name = strings.ToLower(name)
+	for _, key := range n.order {
+		if types := keywords[key].types; types != nil && !slices.Contains(types, name) {
+			continue
+		}
+		used[key] = true
+		if key == "format" && !slices.Contains(formats[name], jsonx.Of(n.said[key]).Str()) {
+			r.lose("format " + jsonx.Of(n.said[key]).Str())
+			continue
+		}
+		f.Set(key, n.said[key])
+	}
+	if own != nil {
+		f.Merge(own)
+	}
+	return r.tidy(f)
+}
+
+// guess is the type of a node that names none.
+func (r *reducer) guess(n node) string {
+	for _, key := range n.order {
+		if types := keywords[key].types; len(types) > 0 {
+			return types[0]
+		}
+	}
+	r.lose("any type")
+	return "string"
+}
+
+// tidy adds what the provider demands: an array has items, and required names
 // only properties that are there, each once.
-func (r *reducer) finish(f *jsonx.Fields) {
+func (r *reducer) tidy(f jsonx.Fields) codecs.Raw {
 	v := jsonx.Of(f.Raw())
 	if strings.EqualFold(v.Get("type").Str(), "array") && !v.Get("items").Exists() {
 		var items jsonx.Fields
 		f.Set("items", items.Str("type", "string").Raw())
 		r.lose("items of any type")
 	}
-	required := v.Get("required")
-	if !required.Exists() {
-		return
-	}
-	names := []codecs.Raw{}
-	var seen []string
-	for _, n := range required.Items() {
-		if s := n.Str(); v.Get("properties").Get(s).Exists() && !slices.Contains(seen, s) {
-			names, seen = append(names, n.Raw()), append(seen, s)
+	if required := v.Get("required"); required.Exists() {
+		names := []codecs.Raw{}
+		var seen []string
+		for _, n := range required.Items() {
+			if s := n.Str(); v.Get("properties").Get(s).Exists() && !slices.Contains(seen, s) {
+				names, seen = append(names, n.Raw()), append(seen, s)
+			}
 		}
+		f.Set("required", jsonx.List(names...))
 	}
-	f.Set("required", jsonx.List(names...))
+	return f.Raw()
 }

@@ -17,7 +17,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	}
 	gate := p
 	gate.ToolChoice = []string{"-"} // a rule of the dialect, whatever the profile says
-	_, withhold, warnings := wire.GateChoice(req.Choice, len(req.Tools) > 0, gate)
+	_, withhold, warnings := wire.GateChoice(req.Choice, nil, len(req.Tools) > 0, gate)
 	if req.Parallel != nil && len(req.Tools) > 0 {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: tools in a prompt have no such knob"))
 	}

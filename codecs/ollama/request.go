@@ -23,7 +23,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		}
 	}
 	p.ToolChoice = []string{"-"} // a rule of the wire, whatever the profile says
-	_, withhold, warnings := wire.GateChoice(req.Choice, len(req.Tools) > 0, p)
+	_, withhold, warnings := wire.GateChoice(req.Choice, nil, len(req.Tools) > 0, p)
 	if req.Parallel != nil && len(req.Tools) > 0 {
 		warnings = append(warnings, codecs.Warnf(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: this wire has no such knob"))
 	}

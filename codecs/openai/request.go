@@ -35,13 +35,14 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	var f jsonx.Fields
 	f.Str("model", req.Model).Set("messages", jsonx.List(w.out...))
 	hasTools := len(req.Tools)+len(req.ServerTools) > 0
-	choice, withhold, warnings := wire.GateChoice(req.Choice, hasTools, p)
+	choice, withhold, warnings := wire.GateChoice(req.Choice, ownChoice, hasTools, p)
 	w.Warnings = append(w.Warnings, warnings...)
 	if hasTools && !withhold {
-		tools, _, err := c.Tools(req.Tools, p)
+		tools, more, err := c.Tools(req.Tools, p)
 		if err != nil {
 			return nil, nil, fmt.Errorf("request: %w", err)
 		}
+		w.Warnings = append(w.Warnings, more...)
 		var list []codecs.Raw
 		for _, t := range jsonx.Of(tools).Items() {
 			list = append(list, t.Raw())

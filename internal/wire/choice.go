@@ -67,10 +67,15 @@ func parseCallingConfig(cfg jsonx.Value, raw codecs.Raw) codecs.Choice {
 // GateChoice applies the engine's tool-choice capability to a request. A choice
 // that the engine lacks is not sent; a dropped auto is silent, anything else
 // warns; a none that cannot be sent withholds the tools instead, and so keeps
-// its meaning. Source: spec 1.3 of the source documents, capability gate.
-func GateChoice(c codecs.Choice, hasTools bool, p codecs.Profile) (send codecs.Choice, withhold bool, warnings []codecs.Warning) {
+// its meaning. A value that no neutral form covers goes out where own says that
+// the wire knows it; nil knows none.
+// Source: spec 1.3 of the source documents, capability gate.
+func GateChoice(c codecs.Choice, own func(jsonx.Value) bool, hasTools bool, p codecs.Profile) (send codecs.Choice, withhold bool, warnings []codecs.Warning) {
 	if c.Mode == "" && c.Raw == nil {
 		return c, false, nil
+	}
+	if c.Mode == "" && (own == nil || !own(jsonx.Of(c.Raw))) {
+		return codecs.Choice{}, false, []codecs.Warning{codecs.Warnf(codecs.WarnChoiceDropped, "", "dropping tool_choice %s: this wire has no such form", c.Raw)}
 	}
 	if c.Mode == codecs.ChoiceTool && c.Name == "" {
 		c = codecs.Choice{Mode: codecs.ChoiceAuto}

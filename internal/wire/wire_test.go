@@ -162,10 +162,12 @@ func TestGateChoice(t *testing.T) {
 		{"a named tool that is not", codecs.Choice{Mode: "tool", Name: "ring"}, true, some, codecs.Choice{}, false, codecs.WarnChoiceDropped},
 		{"a tool without a name is auto", codecs.Choice{Mode: "tool"}, true, some, codecs.Choice{Mode: "auto"}, false, ""},
 		{"a native value passes where there is a field", codecs.Choice{Raw: codecs.Raw(`{"type":"allowed_tools"}`)}, true, some, codecs.Choice{Raw: codecs.Raw(`{"type":"allowed_tools"}`)}, false, ""},
+		{"a value of another wire", codecs.Choice{Raw: codecs.Raw(`{"type":"mcp"}`)}, true, codecs.Profile{}, codecs.Choice{}, false, codecs.WarnChoiceDropped},
 		{"a native value without a field", codecs.Choice{Raw: codecs.Raw(`{"type":"allowed_tools"}`)}, true, none, codecs.Choice{}, false, codecs.WarnChoiceDropped},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			send, withhold, warnings := wire.GateChoice(c.in, c.tools, c.p)
+			own := func(v jsonx.Value) bool { return v.Get("type").Str() == "allowed_tools" }
+			send, withhold, warnings := wire.GateChoice(c.in, own, c.tools, c.p)
 			if d := cmp.Diff(c.send, send); d != "" || withhold != c.withhold {
 				t.Errorf("withhold %v, want %v\n%s", withhold, c.withhold, d)
 			}

@@ -51,7 +51,7 @@ func requestParameters(c *scene) {
 	if c.x.RequestErr != nil || want.Model == "" && want.MaxTokens == 0 && want.Stream == nil && want.Parallel == nil && want.Choice.Mode == "" {
 		return
 	}
-	choice, _, _ := wire.GateChoice(want.Choice, len(req.Tools) > 0, c.x.Profile)
+	choice, _, _ := wire.GateChoice(want.Choice, nil, len(req.Tools) > 0, c.x.Profile)
 	switch {
 	case want.Model != "" && req.Model != "" && req.Model != want.Model:
 		c.fail(fmt.Sprintf("the model %q", want.Model), fmt.Sprintf("%q", req.Model))
