@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
+	"github.com/toolconform/conform/internal/secrets"
 	"github.com/toolconform/conform/loop"
 )
 
@@ -65,8 +66,8 @@ func (c *Client) Format(s fmt.State, _ rune) { io.WriteString(s, c.String()) }
 
 // Send implements loop.Sender. It returns when the first byte of the answer is
 // there. Until then an overloaded engine, a rate limit and a reset connection are
-// tried again; the last answer is returned. The error of a request that got no
-// answer names no secret.
+// tried again; the last answer is returned. Neither the answer nor the error of a
+// request that got none shows a key that the request carries.
 func (c *Client) Send(ctx context.Context, call loop.Call) (*loop.Response, error) {
 	key, err := c.key(ctx)
 	if err != nil {
@@ -83,9 +84,13 @@ func (c *Client) Send(ctx context.Context, call loop.Call) (*loop.Response, erro
 			x.end()
 			return nil, err
 		}
-		x.hide = func(err error) error { return c.hide(err, req.URL, key) }
+		keys := append(secrets.Carried(req.URL.String(), req.Header), key)
+		x.hide = func(err error) error { return c.hide(err, req.URL, keys...) }
 		var refusal []byte
 		resp, err := x.post(req)
+		if err == nil {
+			quoted(resp, keys)
+		}
 		if err == nil && resp.Status >= 400 {
 			refusal, err = whole(resp)
 		}

@@ -107,10 +107,18 @@ type answer struct {
 	status  int
 	from    io.Closer
 	r       *bufio.Reader
+	keys    *hiding     // nil: none to take out
 	release func() bool // the end of the context closes from no more
 }
 
 func (a *answer) Read(p []byte) (int, error) {
+	if a.keys != nil {
+		return a.keys.Read(p)
+	}
+	return a.read(p)
+}
+
+func (a *answer) read(p []byte) (int, error) {
 	idle := a.x.limit(a.x.c.Idle, "the answer paused for %s (Client.Idle)")
 	n, err := a.r.Read(p)
 	stop(idle)

@@ -1,17 +1,20 @@
 package engines
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/toolconform/conform/internal/secrets"
+	"github.com/toolconform/conform/loop"
 )
 
-// hide takes address and key out of an error; the cause stays for errors.Is.
-func (c *Client) hide(err error, u *url.URL, key string) error {
+// hide takes address and keys out of an error; the cause stays for errors.Is.
+func (c *Client) hide(err error, u *url.URL, keys ...string) error {
 	if err == nil {
 		return nil
 	}
@@ -26,10 +29,7 @@ func (c *Client) hide(err error, u *url.URL, key string) error {
 	shown := *u
 	shown.User, shown.RawQuery = nil, ""
 	text := fmt.Sprintf("engine %s: POST %s: %v", c.Engine.Name, shown.String(), cause)
-	for _, spelling := range spellings(key) {
-		text = strings.ReplaceAll(text, spelling, "REDACTED")
-	}
-	return &sendError{text: text, cause: cause}
+	return &sendError{text: secrets.Hide(text, keys...), cause: cause}
 }
 
 type sendError struct {
@@ -42,16 +42,80 @@ func (e *sendError) Error() string { return e.text }
 // Is passes on what the cause is without showing its text.
 func (e *sendError) Is(target error) bool { return errors.Is(e.cause, target) }
 
-// spellings are the ways in which an error text may show a key, the longest
-// first.
-func spellings(key string) []string {
-	if key == "" {
-		return nil
+// Lengths from which a key is searched for in what an engine answers. Local
+// engines take any word for a key, and without that word their replies would be
+// spoilt; the text of an error bears it.
+const (
+	leastInError = 4
+	leastInReply = 12
+)
+
+// quoted takes keys out of an answer: a provider may quote what it got.
+func quoted(resp *loop.Response, keys []string) {
+	least := leastInReply
+	if resp.Status >= 400 {
+		least = leastInError
 	}
-	quoted := strconv.Quote(key)
-	out := []string{key, quoted[1 : len(quoted)-1], url.QueryEscape(key), url.PathEscape(key), http.CanonicalHeaderKey(key), strings.ToLower(key)}
-	slices.SortStableFunc(out, func(a, b string) int { return len(b) - len(a) })
-	return out
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return len(k) < least })
+	if len(keys) == 0 {
+		return
+	}
+	header := http.Header(resp.Header).Clone()
+	for _, values := range header {
+		for i, v := range values {
+			values[i] = secrets.Hide(v, keys...)
+		}
+	}
+	body := resp.Body.(*answer)
+	r := &hiding{read: body.read}
+	for _, key := range keys {
+		for _, l := range secrets.Literals(key) {
+			r.literals = append(r.literals, []byte(l))
+		}
+	}
+	slices.SortStableFunc(r.literals, func(a, b []byte) int { return len(b) - len(a) })
+	resp.Header, body.keys = header, r
+}
+
+// hiding is a body without keys. It holds back only what may be the beginning of
+// one.
+type hiding struct {
+	read        func([]byte) (int, error)
+	literals    [][]byte // the longest first
+	ready, held []byte
+	err         error
+}
+
+func (h *hiding) Read(p []byte) (int, error) {
+	for len(h.ready) == 0 && h.err == nil {
+		buf := make([]byte, max(len(p), 512))
+		var n int
+		n, h.err = h.read(buf)
+		text := append(h.held, buf[:n]...)
+		for _, l := range h.literals {
+			text = bytes.ReplaceAll(text, l, []byte(secrets.Redacted))
+		}
+		whole := len(text)
+		if h.err == nil {
+			whole -= h.unfinished(text)
+		}
+		h.ready, h.held = text[:whole], bytes.Clone(text[whole:])
+	}
+	n := copy(p, h.ready)
+	if h.ready = h.ready[n:]; len(h.ready) > 0 {
+		return n, nil
+	}
+	return n, h.err
+}
+
+// unfinished counts the bytes at the end of a text that may begin a key.
+func (h *hiding) unfinished(text []byte) int {
+	for n := min(len(text), len(h.literals[0])-1); n > 0; n-- {
+		if slices.ContainsFunc(h.literals, func(l []byte) bool { return bytes.HasPrefix(l, text[len(text)-n:]) }) {
+			return n
+		}
+	}
+	return 0
 }
 
 // checkHeaders refuses what cannot be sent, in words that show neither a value

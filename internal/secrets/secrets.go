@@ -140,8 +140,8 @@ func Carried(address string, header map[string][]string) []string {
 			if !KeyName(name) {
 				continue
 			}
-			if _, token, ok := strings.Cut(value, " "); ok {
-				out = append(out, strings.TrimSpace(token))
+			if scheme, token, ok := strings.Cut(value, " "); ok && slices.Contains([]string{"bearer", "basic", "token", "key"}, strings.ToLower(scheme)) {
+				value = strings.TrimSpace(token)
 			}
 			out = append(out, value)
 		}
@@ -179,7 +179,8 @@ func Literals(key string) []string {
 		return nil
 	}
 	quoted := strconv.Quote(key)
-	out := []string{key, quoted[1 : len(quoted)-1], url.QueryEscape(key), url.PathEscape(key), textproto.CanonicalMIMEHeaderKey(key), strings.ToLower(key)}
+	quoted = quoted[1 : len(quoted)-1]
+	out := []string{key, quoted, strings.ReplaceAll(quoted, "/", `\/`), url.QueryEscape(key), url.PathEscape(key), textproto.CanonicalMIMEHeaderKey(key), strings.ToLower(key)}
 	slices.SortFunc(out, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)
