@@ -275,6 +275,9 @@ func (r *run) judge(reply codecs.Reply) (done bool, err error) {
 		r.warn([]codecs.Warning{codecs.Warnf(codecs.WarnTruncatedText, "",
 			"the text was cut by the token limit (finish_reason %s); raise response_size", reason)})
 	}
+	if text == "" && len(r.out.Native) > 0 {
+		r.warn([]codecs.Warning{codecs.Warnf(codecs.WarnAnswerEmpty, "", "the model ended (finish_reason %s) after tool results without text and without a call", reply.RawFinish)})
+	}
 	r.out.Text = text
 	return true, nil
 }

@@ -278,6 +278,16 @@ func TestNothingRunsBesideAnEnd(t *testing.T) {
 	}
 }
 
+// A model that ends after results without a word ends the run with an empty text
+// and a warning; one that says nothing at all was asked nothing yet.
+func TestEmptyAnswer(t *testing.T) {
+	call := `{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"tide","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`
+	out := mustRun(t, config(openai.Codec{}, says(call, chat("stop", "")), tides("tide")))
+	same(t, "warnings", []string{codecs.WarnAnswerEmpty}, codes(out.Warnings))
+	out = mustRun(t, config(openai.Codec{}, says(chat("stop", "")), tides("tide")))
+	same(t, "warnings", []string{}, codes(out.Warnings))
+}
+
 // LP13 to LP16: the final text is text only.
 func TestFinalText(t *testing.T) {
 	for _, c := range []struct {

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -14,7 +15,8 @@ import (
 // The content goes back as it came, every block byte for byte, but for what the
 // API refuses:
 //
-//   - empty text blocks, which the API itself sometimes sends (a warning);
+//   - text blocks of nothing but white space, which the API itself sometimes
+//     sends, and thinking without text and signature (a warning);
 //   - calls without a name;
 //   - when there are results, calls without one, and thinking that would then
 //     end the message;
@@ -70,7 +72,7 @@ func (e *echo) readCalls() {
 
 // assistant returns the content of the echo, nil when there is none.
 func (e *echo) assistant() (codecs.Raw, error) {
-	if s, ok := e.content.Text(); ok && s != "" {
+	if s, ok := e.content.Text(); ok && strings.TrimSpace(s) != "" {
 		return e.content.Raw(), nil
 	}
 	var kept []codecs.Raw
@@ -79,8 +81,11 @@ func (e *echo) assistant() (codecs.Raw, error) {
 		at := fmt.Sprintf("/content/%d", i)
 		block := b.Raw()
 		switch typ := b.Get("type").Str(); {
-		case typ == typeText && b.Get("text").Str() == "":
-			e.Warn(codecs.WarnItemDropped, at, "an empty text block left the echo: the API refuses it")
+		case typ == typeText && strings.TrimSpace(b.Get("text").Str()) == "":
+			e.Warn(codecs.WarnItemDropped, at, "a text block of nothing but white space left the echo: the API refuses it")
+			block = nil
+		case typ == typeThinking && b.Get("thinking").Str() == "" && b.Get("signature").Str() == "":
+			e.Warn(codecs.WarnReasoningDropped, at, "thinking without text and signature left the echo: nothing is in it")
 			block = nil
 		case (typ == typeThinking || typ == typeRedacted) && e.profile.ReasoningEcho == codecs.EchoRefused:
 			e.Warn(codecs.WarnReasoningDropped, at, "%s left the echo: this engine refuses it", typ)

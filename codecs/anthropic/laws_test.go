@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/toolconform/conform/codecs"
@@ -12,8 +13,16 @@ import (
 var dialect = laws.Dialect{
 	Codec: anthropic.Codec{}, Path: "/v1/messages", List: "messages", TagsStay: true, TakesMessages: true,
 	Profiles: []codecs.Profile{{ReasoningEcho: codecs.EchoRefused, UndecodableEcho: codecs.UndecodableEmpty}},
-	// The API refuses empty text blocks.
-	Echoed: func(p codecs.Part) (codecs.Part, bool) { return p, p.Kind != codecs.KindText || p.Text != "" },
+	// The API refuses texts of nothing but white space, hosts thinking with nothing in it.
+	Echoed: func(p codecs.Part) (codecs.Part, bool) {
+		switch p.Kind {
+		case codecs.KindText:
+			return p, strings.TrimSpace(p.Text) != ""
+		case codecs.KindReasoning:
+			return p, p.Redacted || p.Text != "" || p.Signature != ""
+		}
+		return p, true
+	},
 	// A blocked prompt and a moderated one are invalid_request_error like others.
 	Errors:   []string{codecs.ErrModeration, codecs.ErrBlocked},
 	Requests: []string{"anthropic/parse_request/results-late"}, // results go first

@@ -46,7 +46,7 @@ func (w *resultWriter) block(id string, r codecs.ToolResult, extra codecs.Raw, a
 // content is the JSON text of the structured content, or "".
 func (w *resultWriter) content(r codecs.ToolResult, at string) codecs.Raw {
 	var blocks []codecs.Raw
-	for i, it := range wire.ReadItems(r.Content) {
+	for i, it := range wire.ResultItems(r) {
 		if b := w.item(it, r, fmt.Sprintf("%s/content/%d", at, i)); b != nil {
 			blocks = append(blocks, b)
 		}
@@ -78,6 +78,7 @@ func (w *resultWriter) item(it wire.Item, r codecs.ToolResult, at string) codecs
 	if it.Type == "tool_reference" && jsonx.Of(it.Raw).Get("tool_name").Str() != "" {
 		return it.Raw // the answer of a tool search that the client runs
 	}
+	w.Placed(it, codecs.MediaPlaceholder, at)
 	return textBlock(it.Text, nil)
 }
 
@@ -112,13 +113,14 @@ func (w *resultWriter) native(it wire.Item, at string) codecs.Raw {
 	if keep {
 		return it.Raw
 	}
-	w.Warn(codecs.WarnDocumentAsText, at, "sending a %s block in a tool result as text: this endpoint takes no document or search_result blocks there", it.Type)
+	w.Placed(it, codecs.MediaPlaceholder, at)
 	return textBlock(it.Text, nil)
 }
 
-// textBlock builds a text block, nil for an empty text, which the API refuses.
+// textBlock builds a text block, nil for a text of nothing but white space, which
+// the API refuses.
 func textBlock(text string, extra codecs.Raw) codecs.Raw {
-	if text == "" {
+	if strings.TrimSpace(text) == "" {
 		return nil
 	}
 	return (&jsonx.Fields{}).Str("type", typeText).Str("text", text).Merge(extra).Raw()

@@ -50,6 +50,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	if len(results) == 0 {
 		return out, warnings, nil
 	}
+	notes := wire.Notes{Warnings: warnings}
 	var parts, followUp []codecs.Raw
 	for _, c := range turn.calls {
 		res, ok := answered[c.Pos]
@@ -64,14 +65,14 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 		if res.ID != c.ID {
 			id = jsonx.Quote(res.ID)
 		}
-		part, more, ws := encodeResult(res, id, p, pointer)
-		parts, followUp, warnings = append(parts, part), append(followUp, more...), append(warnings, ws...)
+		part, more := encodeResult(res, id, p, &notes, pointer)
+		parts, followUp = append(parts, part), append(followUp, more...)
 	}
 	out = append(out, content("user", parts))
 	if len(followUp) > 0 {
 		out = append(out, content("user", followUp))
 	}
-	return out, warnings, nil
+	return out, notes.Warnings, nil
 }
 
 // echo is a reply body, read for its echo.

@@ -62,8 +62,8 @@ func (e *encoder) addResults(m wire.Message) {
 		if p.Result.ID != "" {
 			id = jsonx.Quote(p.Result.ID)
 		}
-		part, more, ws := encodeResult(*p.Result, id, e.profile, m.Part(j))
-		parts, followUp, e.Warnings = append(parts, part), append(followUp, more...), append(e.Warnings, ws...)
+		part, more := encodeResult(*p.Result, id, e.profile, &e.Notes, m.Part(j))
+		parts, followUp = append(parts, part), append(followUp, more...)
 	}
 	e.contents = append(e.contents, content("user", parts))
 	if len(followUp) > 0 {
@@ -98,8 +98,8 @@ func mediaMode(it wire.Item, p codecs.Profile) string {
 // {"result": text}. Native media leave the text; every other payload is a
 // placeholder line in it. Beside structured content, which has no room for
 // lines, what is not text stands under a key of its own.
-func encodeResult(r codecs.ToolResult, id codecs.Raw, p codecs.Profile, pointer string) (part codecs.Raw, followUp []codecs.Raw, warnings []codecs.Warning) {
-	items := wire.ReadItems(r.Content)
+func encodeResult(r codecs.ToolResult, id codecs.Raw, p codecs.Profile, notes *wire.Notes, pointer string) (part codecs.Raw, followUp []codecs.Raw) {
+	items := wire.ResultItems(r)
 	structured := jsonx.Of(r.Structured)
 	var lines, beside []string
 	var native []codecs.Raw
@@ -116,19 +116,13 @@ func encodeResult(r codecs.ToolResult, id codecs.Raw, p codecs.Profile, pointer 
 		case codecs.MediaFollowUp:
 			var label jsonx.Fields
 			followUp = append(followUp, label.Str("text", it.Placeholder()+" from "+r.Name+":").Raw(), inlinePart(it.MIME, it.Data, ""))
-			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaFollowUp, pointer, "%s goes out after the results", it.Placeholder()))
-		case codecs.MediaPlaceholder:
-			warnings = append(warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder()))
 		}
-		if it.Kind == wire.ItemNative {
-			warnings = append(warnings, nativeWarning(it, pointer))
-		}
+		notes.Placed(it, mode, pointer)
 		lines = append(lines, it.String())
 		if it.Kind != wire.ItemText {
 			beside = append(beside, it.String())
 		} else if structured.IsObject() && !covers(structured, it.Text) {
-			warnings = append(warnings, codecs.Warnf(codecs.WarnLossy, pointer,
-				"text of the result differs from its structured content, which is sent in its place"))
+			notes.Warn(codecs.WarnLossy, pointer, "text of the result differs from its structured content, which is sent in its place")
 		}
 	}
 	var response jsonx.Fields
@@ -148,7 +142,7 @@ func encodeResult(r codecs.ToolResult, id codecs.Raw, p codecs.Profile, pointer 
 	if len(native) > 0 {
 		fr.Set("parts", jsonx.List(native...))
 	}
-	return out.Set("functionResponse", fr.Raw()).Raw(), followUp, warnings
+	return out.Set("functionResponse", fr.Raw()).Raw(), followUp
 }
 
 // textKey names the member of response that holds the text.
@@ -157,14 +151,6 @@ func textKey(r codecs.ToolResult, p codecs.Profile) string {
 		return p.ErrorKey
 	}
 	return "result"
-}
-
-// nativeWarning reports a block in another dialect's form that goes out as text.
-func nativeWarning(it wire.Item, pointer string) codecs.Warning {
-	if it.Type == "image" {
-		return codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder())
-	}
-	return codecs.Warnf(codecs.WarnDocumentAsText, pointer, "a %s block goes out as its text", it.Type)
 }
 
 // covers tells whether structured content says what a text block says: the text

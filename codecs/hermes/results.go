@@ -20,28 +20,25 @@ func response(r codecs.ToolResult, p codecs.Profile) string {
 // wants images to follow, a user message with them after all results.
 func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([]codecs.Raw, []codecs.Warning, error) {
 	var out []codecs.Raw
-	var warnings []codecs.Warning
+	var notes wire.Notes
 	var media []codecs.Part
 	for _, r := range results {
 		var f jsonx.Fields
 		out = append(out, f.Str("role", resultRole(p)).Str("content", response(r, p)).Raw())
-		for _, it := range wire.ReadItems(r.Content) {
-			if it.Kind != wire.ItemBlob {
-				continue
-			}
-			follows := it.Data != "" && (wire.ImageMIME(it.MIME) && p.ResultImages == codecs.MediaFollowUp ||
+		for _, it := range wire.ResultItems(r) {
+			follows := it.Kind == wire.ItemBlob && it.Data != "" && (wire.ImageMIME(it.MIME) && p.ResultImages == codecs.MediaFollowUp ||
 				it.MIME == wire.PDFMIME && p.ResultPDF == codecs.MediaFollowUp)
-			code := codecs.WarnMediaPlaceholder
+			mode := codecs.MediaPlaceholder
 			if follows {
-				code = codecs.WarnMediaFollowUp
+				mode = codecs.MediaFollowUp
 				media = append(media, codecs.Part{Kind: codecs.KindText, Text: fmt.Sprintf("From the result of %s: %s", r.Name, it.Placeholder())},
 					codecs.Part{Kind: codecs.KindMedia, Media: &codecs.Media{MIME: it.MIME, URI: it.URI, Data: it.Data}})
 			}
-			warnings = append(warnings, codecs.Warnf(code, at, "%s", it.Placeholder()))
+			notes.Placed(it, mode, at)
 		}
 	}
 	if len(media) == 0 {
-		return out, warnings, nil
+		return out, notes.Warnings, nil
 	}
 	body, w, err := chat.Request(codecs.Request{Messages: []codecs.Message{{Role: "user", Parts: media}}}, transport(p))
 	if err != nil {
@@ -50,5 +47,5 @@ func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([
 	for _, m := range jsonx.Of(body).Get("messages").Items() {
 		out = append(out, m.Raw())
 	}
-	return out, append(warnings, w...), nil
+	return out, append(notes.Warnings, w...), nil
 }

@@ -34,7 +34,7 @@ const anyImage = "image/*"
 func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([]codecs.Raw, []codecs.Warning) {
 	var out, followUp []codecs.Raw
 	var names []string
-	var warnings []codecs.Warning
+	var notes wire.Notes
 	for _, r := range results {
 		content, imgs, moved := resultContent(r, p)
 		var f jsonx.Fields
@@ -51,17 +51,12 @@ func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([
 			followUp = append(followUp, imgs...)
 			names = append(names, r.Name)
 		}
-		for _, it := range wire.ReadItems(r.Content) {
-			_, img := resultImage(it)
-			switch {
-			case it.Kind != wire.ItemBlob && !(it.Kind == wire.ItemNative && it.Data != ""):
-			case img && p.ResultImages == codecs.MediaNative:
-			case it.Type == "document" && it.MIME != wire.PDFMIME:
-			case img && moved:
-				warnings = append(warnings, codecs.Warnf(codecs.WarnMediaFollowUp, at, "%s", it.Placeholder()))
-			default:
-				warnings = append(warnings, codecs.Warnf(codecs.WarnMediaPlaceholder, at, "%s", it.Placeholder()))
+		for _, it := range wire.ResultItems(r) {
+			mode := codecs.MediaPlaceholder
+			if _, ok := resultImage(it); ok {
+				mode = p.ResultImages
 			}
+			notes.Placed(it, mode, at)
 		}
 	}
 	if len(followUp) > 0 {
@@ -69,7 +64,7 @@ func resultMessages(results []codecs.ToolResult, p codecs.Profile, at string) ([
 		text := "Images from the tool results above, in order: " + strings.Join(names, ", ")
 		out = append(out, f.Str("role", "user").Str("content", text).Set("images", jsonx.List(followUp...)).Raw())
 	}
-	return out, warnings
+	return out, notes.Warnings
 }
 
 // resultContent is the text of a result and the images that travel beside it,
@@ -81,7 +76,7 @@ func resultContent(r codecs.ToolResult, p codecs.Profile) (content string, imgs 
 		return wire.ResultText(r), nil, false
 	}
 	var rest []wire.Item
-	for _, it := range wire.ReadItems(r.Content) {
+	for _, it := range wire.ResultItems(r) {
 		data, ok := resultImage(it)
 		if ok {
 			imgs = append(imgs, jsonx.Quote(data))

@@ -32,8 +32,7 @@ func (e *echo) answer(item jsonx.Value, pos, index int) {
 		}
 	}
 	e.kept = append(e.kept, item.Raw())
-	content, follow, warnings := resultContent(result, e.profile, fmt.Sprintf("/results/%d", pos))
-	e.Warnings = append(e.Warnings, warnings...)
+	content, follow := resultContent(result, e.profile, &e.Notes, fmt.Sprintf("/results/%d", pos))
 	e.follow.add(result, result.ID, follow)
 	var m jsonx.Fields
 	e.answers = append(e.answers, m.Str("role", "tool").Set("tool_call_id", wireID).Set("content", content).Raw())
@@ -47,8 +46,7 @@ func (e *echo) answerLegacy(fn jsonx.Value, result codecs.ToolResult) {
 			result = wire.RefusedArguments(call, result)
 		}
 	}
-	content, follow, warnings := resultContent(result, e.profile, "/results/0")
-	e.Warnings = append(e.Warnings, warnings...)
+	content, follow := resultContent(result, e.profile, &e.Notes, "/results/0")
 	e.follow.add(result, "", follow)
 	var m jsonx.Fields
 	e.answers = append(e.answers, m.Str("role", "function").Str("name", fn.Get("name").Str()).Set("content", content).Raw())
@@ -92,15 +90,14 @@ func attachment(it wire.Item, p codecs.Profile) (part codecs.Raw, mode string) {
 // resultContent encodes the content of a tool message. follow holds the parts
 // that a user message after the results carries. Without media the content is
 // the text of spec 1.4. pointer is the place of the result, for warnings.
-func resultContent(r codecs.ToolResult, p codecs.Profile, pointer string) (content codecs.Raw, follow []codecs.Raw, warnings []codecs.Warning) {
-	items := wire.ReadItems(r.Content)
+func resultContent(r codecs.ToolResult, p codecs.Profile, notes *wire.Notes, pointer string) (content codecs.Raw, follow []codecs.Raw) {
+	items := wire.ResultItems(r)
 	if len(items) == 0 {
-		return jsonx.Quote(wire.ResultText(r)), nil, nil
+		return jsonx.Quote(wire.StructuredText(r)), nil
 	}
 	lines := make([]string, len(items))
 	parts := make([]codecs.Raw, len(items))
 	native := false
-	var notes wire.Notes
 	for i, it := range items {
 		lines[i] = it.Placeholder()
 		part, mode := attachment(it, p)
@@ -116,9 +113,9 @@ func resultContent(r codecs.ToolResult, p codecs.Profile, pointer string) (conte
 		parts[i] = textPart(lines[i])
 	}
 	if native {
-		return jsonx.List(parts...), follow, notes.Warnings
+		return jsonx.List(parts...), follow
 	}
-	return jsonx.Quote(strings.Join(lines, "\n")), follow, notes.Warnings
+	return jsonx.Quote(strings.Join(lines, "\n")), follow
 }
 
 // followUps collects the media of results that go out in one user message
@@ -174,8 +171,7 @@ func promptMedia(part codecs.Part, p codecs.Profile) (raw codecs.Raw, ok bool) {
 
 // result encodes one tool message.
 func (w *writer) result(r codecs.ToolResult, ptr string) {
-	content, follow, warnings := resultContent(r, w.profile, ptr)
-	w.Warnings = append(w.Warnings, warnings...)
+	content, follow := resultContent(r, w.profile, &w.Notes, ptr)
 	w.follow.add(r, r.ID, follow)
 	var f jsonx.Fields
 	w.out = append(w.out, f.Str("role", "tool").Str("tool_call_id", r.ID).Set("content", content).Raw())

@@ -204,8 +204,7 @@ func (e *echo) finish() ([]codecs.Raw, []codecs.Warning, error) {
 			e.Warn(codecs.WarnArgumentsEmptied, "", "%s goes back with {} in place of undecodable arguments", at)
 		}
 		out = append(out, n.raw)
-		res := encodeResult(r, e.profile, at)
-		e.Warnings = append(e.Warnings, res.Warnings...)
+		res := encodeResult(r, e.profile, &e.Notes, at)
 		later = append(later, res.later...)
 		outputs = append(outputs, outputItem(id, res.output))
 	}

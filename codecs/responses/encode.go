@@ -124,15 +124,15 @@ type writer struct {
 	reply   bool // items of a response, complete with ids and status; else of a request
 	seed    codecs.Raw
 
-	items    []codecs.Raw
-	open     openMessage
-	later    []codecs.Raw
-	made     int
-	warnings []codecs.Warning
+	items []codecs.Raw
+	open  openMessage
+	later []codecs.Raw
+	made  int
+	wire.Notes
 }
 
 func (w *writer) warn(code, format string, args ...any) {
-	w.warnings = append(w.warnings, codecs.Warnf(code, "", format, args...))
+	w.Warn(code, "", format, args...)
 }
 
 func (w *writer) requestMessage(m wire.Message) error {

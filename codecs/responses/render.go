@@ -60,7 +60,7 @@ func (c Codec) RenderReply(r codecs.Reply, p codecs.Profile, l codecs.Likeness) 
 		w.flush()
 	}
 	body := wire.Shaped(envelope(r, &w, status, reason), l)
-	return body, append(w.warnings, wire.LostFinish(c, r, body, p)...), nil
+	return body, append(w.Warnings, wire.LostFinish(c, r, body, p)...), nil
 }
 
 func lastText(parts []codecs.Part) int {

@@ -22,7 +22,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if err != nil {
 		return nil, nil, err
 	}
-	w := writer{profile: p, warnings: warnings}
+	w := writer{profile: p, Notes: wire.Notes{Warnings: warnings}}
 	var system []string
 	for _, m := range messages {
 		if m.Role == "system" && m.Native == nil {
@@ -38,7 +38,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		f.Str("instructions", strings.Join(system, "\n\n"))
 	}
 	f.Set("input", jsonx.List(w.items...))
-	warnings = w.warnings
+	warnings = w.Warnings
 
 	more, err := c.requestTools(&f, req, p)
 	if err != nil {

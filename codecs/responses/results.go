@@ -23,24 +23,23 @@ func laterMessage(parts []codecs.Raw) codecs.Raw {
 
 // result is what one tool result becomes on the wire.
 type result struct {
-	wire.Notes              // media that do not travel inside the result
-	output     codecs.Raw   // string, or list of content parts
-	later      []codecs.Raw // parts for a user message after all results (follow_up)
+	output codecs.Raw   // string, or list of content parts
+	later  []codecs.Raw // parts for a user message after all results (follow_up)
 }
 
 // encodeResult maps a tool result: a string while everything is text, else one
 // content part an item, in order. Source: spec 1.4, rows RN01 to RN11.
-func encodeResult(r codecs.ToolResult, p codecs.Profile, at string) result {
-	if len(r.Content) == 0 {
+func encodeResult(r codecs.ToolResult, p codecs.Profile, notes *wire.Notes, at string) result {
+	items := wire.ResultItems(r)
+	if len(items) == 0 {
 		return result{output: jsonx.Quote(wire.StructuredText(r))}
 	}
 	var out result
-	items := wire.ReadItems(r.Content)
 	parts := make([]codecs.Raw, len(items))
 	native := false
 	for i, it := range items {
 		part, mode := nativePart(it, p)
-		out.Placed(it, mode, at)
+		notes.Placed(it, mode, at)
 		switch mode {
 		case codecs.MediaNative:
 			parts[i], native = part, true
@@ -121,8 +120,7 @@ func promptPart(m codecs.Media, p codecs.Profile) (part codecs.Raw, ok bool) {
 
 // result writes a function_call_output.
 func (w *writer) result(r codecs.ToolResult) {
-	res := encodeResult(r, w.profile, "")
-	w.warnings = append(w.warnings, res.Warnings...)
+	res := encodeResult(r, w.profile, &w.Notes, "")
 	w.later = append(w.later, res.later...)
 	w.items = append(w.items, outputItem(jsonx.Quote(r.ID), res.output))
 }

@@ -44,7 +44,78 @@ func ReadItems(content []codecs.Raw) []Item {
 	return out
 }
 
+// ResultItems reads the blocks of a result as they go out. A block that is for
+// the user alone is a line that says so, unless it is all that there is; a failed
+// result that says nothing says that, since an empty one reads as a success on
+// wires without a flag and is refused on the others.
+func ResultItems(r codecs.ToolResult) []Item {
+	items := ReadItems(r.Content)
+	shown := 0
+	for _, it := range items {
+		if forUser(it.Raw) {
+			shown++
+		}
+	}
+	for i, it := range items {
+		if shown < len(items) && forUser(it.Raw) {
+			items[i] = Item{Kind: ItemNote, Type: it.Type, Text: "[" + it.Type + "] shown to the user", Raw: it.Raw}
+		}
+	}
+	silent := r.IsError && len(r.Structured) == 0
+	for _, it := range items {
+		silent = silent && it.Kind == ItemText && strings.TrimSpace(it.Text) == ""
+	}
+	if silent {
+		return []Item{{Kind: ItemText, Type: "text", Text: "the tool failed and gave no reason", Raw: codecs.TextBlock("the tool failed and gave no reason")}}
+	}
+	return items
+}
+
+// forUser tells whether the audience of a block is the user and nobody else.
+func forUser(block codecs.Raw) bool {
+	list := jsonx.Of(block).Path("annotations", "audience").Items()
+	return len(list) == 1 && list[0].Str() == "user"
+}
+
+// payload reads the data of a media block. A tool server may have put a data URL
+// where base64 belongs. ok is false for what is no base64 after that.
+func payload(mime, data string) (outMIME, out string, ok bool) {
+	if m, inner, found := SplitDataURI(data); found {
+		data = inner
+		if mime == "" {
+			mime = m
+		}
+	}
+	for i := range len(data) {
+		switch c := data[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '+', c == '/', c == '=':
+		case c == ' ', c == '\t', c == '\r', c == '\n':
+		default:
+			return mime, "", false
+		}
+	}
+	return mime, data, true
+}
+
 func readItem(block codecs.Raw) Item {
+	it := readBlock(block)
+	if it.Data == "" || it.Kind == ItemNative && jsonx.Of(block).Path("source", "type").Str() != "base64" {
+		return it
+	}
+	mime, data, ok := payload(it.MIME, it.Data)
+	switch {
+	case !ok:
+		return Item{Kind: ItemNote, Type: it.Type, MIME: mime, URI: it.URI, Text: placeholder(it.Type, mime, it.URI, ""), Raw: block}
+	case it.Kind == ItemNative && data != it.Data:
+		if raw, err := jsonx.Set(block, "/source/data", jsonx.Quote(data)); err == nil {
+			it.Raw = raw
+		}
+	}
+	it.MIME, it.Data = mime, data
+	return it
+}
+
+func readBlock(block codecs.Raw) Item {
 	v := jsonx.Of(block)
 	if !v.IsObject() {
 		return Item{Kind: ItemNote, Type: "unsupported", Text: "[unsupported]", Raw: block}
@@ -92,7 +163,8 @@ func readResource(it Item, res jsonx.Value) Item {
 	}
 	it.Data = blob
 	if strings.HasPrefix(it.MIME, "text/") {
-		if raw, err := base64.StdEncoding.DecodeString(padded(blob)); err == nil {
+		_, data, _ := payload("", blob)
+		if raw, err := base64.StdEncoding.DecodeString(padded(data)); err == nil && data != "" {
 			it.Kind, it.Text = ItemDocument, strings.ToValidUTF8(string(raw), "\uFFFD")
 			return it
 		}
@@ -193,9 +265,12 @@ func Place(it Item, p codecs.Profile, own string) (mode string) {
 // the result.
 func (n *Notes) Placed(it Item, mode, at string) {
 	switch {
+	case mode == codecs.MediaNative:
 	case mode == codecs.MediaFollowUp:
 		n.Warn(codecs.WarnMediaFollowUp, at, "%s goes out in a user message after the results", it.Placeholder())
-	case mode != codecs.MediaNative && it.Kind == ItemBlob:
+	case it.Kind == ItemNative && it.Type != "image" && it.MIME != PDFMIME:
+		n.once(codecs.WarnDocumentAsText, at, "native documents and search results go out as their text: this endpoint takes none in a tool result")
+	case it.Kind != ItemText && it.Kind != ItemDocument:
 		n.Warn(codecs.WarnMediaPlaceholder, at, "%s goes out as a line of text", it.Placeholder())
 	}
 }
@@ -265,10 +340,11 @@ const PDFMIME = "application/pdf"
 // joined by one newline, in order. Without items it is the JSON text of the
 // structured content, keys sorted, or "".
 func ResultText(r codecs.ToolResult) string {
-	if len(r.Content) == 0 {
+	items := ResultItems(r)
+	if len(items) == 0 {
 		return StructuredText(r)
 	}
-	return ItemsText(ReadItems(r.Content))
+	return ItemsText(items)
 }
 
 // ItemsText joins the text forms of items by newlines.
@@ -291,16 +367,4 @@ func StructuredText(r codecs.ToolResult) string {
 		return string(r.Structured)
 	}
 	return string(out)
-}
-
-// MediaWarnings reports the media of a result that go out as placeholders.
-// native says whether an item travels in its own form.
-func MediaWarnings(items []Item, pointer string, native func(Item) bool) []codecs.Warning {
-	var out []codecs.Warning
-	for _, it := range items {
-		if it.Kind == ItemBlob && !native(it) {
-			out = append(out, codecs.Warnf(codecs.WarnMediaPlaceholder, pointer, "%s", it.Placeholder()))
-		}
-	}
-	return out
 }
