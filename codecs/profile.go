@@ -58,6 +58,8 @@ type Profile struct {
 	MaxTokens    int      `json:"max_tokens,omitempty"`     // sent when the request names none; 0 is the dialect's own default
 	ServerTools  string   `json:"server_tools,omitempty"`   // see the ServerTools constants; "" is as the dialect has it
 	SchemaKey    string   `json:"schema_key,omitempty"`     // gemini: "" is parametersJsonSchema, or parameters for hosts that know only that
+	DisplayName  bool     `json:"display_name,omitempty"`   // gemini: media carry displayName, which the Gemini API refuses
+	NoMixedFlag  bool     `json:"no_mixed_flag,omitempty"`  // gemini: no includeServerSideToolInvocations where server tools stand beside functions
 	ErrorKey     string   `json:"error_key,omitempty"`      // gemini: member of response that holds the text of a failed result; "" is result
 
 	// Responses.

@@ -13,7 +13,7 @@ var dialect = laws.Dialect{
 	Profiles: []codecs.Profile{{UndecodableEcho: codecs.UndecodableEmpty}, {ResultImages: codecs.MediaFollowUp, ReasoningEcho: codecs.EchoRefused}},
 	// The envelope has a status, and none for these.
 	Errors:   []string{codecs.ErrQuota, codecs.ErrModeration, codecs.ErrBlocked},
-	Requests: []string{"gemini/parse_request/multimodal-response"}, // the display name of media in a response does not go out
+	Requests: []string{"gemini/parse_request/multimodal-response", "gemini/request/prompt-media", "gemini/request/prompt-media-named"}, // the name of media does not go out
 }
 
 func TestLaws(t *testing.T) { laws.Cases(t, dialect) }

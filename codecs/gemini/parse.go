@@ -184,6 +184,9 @@ func lowerTypes(v jsonx.Value, depth int) codecs.Raw {
 // cover, under the same names; nil for nothing.
 func parseChoice(req *codecs.Request, cfg jsonx.Value) codecs.Raw {
 	rest := without(cfg, "functionCallingConfig")
+	if len(req.Tools) > 0 && len(req.ServerTools) > 0 && field(cfg, "includeServerSideToolInvocations").Bool() {
+		rest = without(cfg, "functionCallingConfig", "includeServerSideToolInvocations") // it goes with these tools
+	}
 	fcc := field(cfg, "functionCallingConfig")
 	if !fcc.IsObject() {
 		return wire.Object(rest)

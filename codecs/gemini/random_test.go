@@ -146,11 +146,12 @@ func TestRequestParsesBack(t *testing.T) {
 		if results != nil {
 			in.Messages = append(in.Messages, codecs.Message{Role: "tool", Parts: results})
 		}
-		body, ws, err := Codec{}.Request(in, codecs.Profile{})
+		named := codecs.Profile{DisplayName: true} // Vertex takes the names of media
+		body, ws, err := Codec{}.Request(in, named)
 		if err != nil || len(ws) > 0 {
 			t.Fatal(seed, err, ws)
 		}
-		if again, _, _ := (Codec{}).Request(in, codecs.Profile{}); !bytes.Equal(body, again) {
+		if again, _, _ := (Codec{}).Request(in, named); !bytes.Equal(body, again) {
 			t.Fatal("two encodings differ")
 		}
 		out, ws, err := Codec{}.ParseRequest(codecs.Post(Codec{}.Endpoint("m", false), body), codecs.Profile{})

@@ -110,7 +110,7 @@ func (e *encoder) replyPart(p codecs.Part, pointer string) codecs.Raw {
 	case codecs.KindMedia: // what a model made is not measured by what a prompt takes
 		if m := p.Media; m != nil && m.Data != "" {
 			var f jsonx.Fields
-			return e.signed(f.Merge(inlinePart(m.MIME, m.Data, m.Name)), p, pointer)
+			return e.signed(f.Merge(inlinePart(m.MIME, m.Data, e.displayName(m.Name, pointer))), p, pointer)
 		}
 	}
 	return e.part(p, true, pointer)

@@ -42,7 +42,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 		if err := c.setTools(e, &body, req, p); err != nil {
 			return nil, nil, err
 		}
-		e.choice(&body, choice, len(req.Tools) > 0 || extra.Get("tools").Exists())
+		e.toolConfig(&body, choice, len(req.Tools) > 0 || extra.Get("tools").Exists(), len(req.Tools) > 0 && len(req.ServerTools) > 0)
 	}
 	if req.Parallel != nil {
 		e.Warn(codecs.WarnParallelDropped, "", "dropping parallel_tool_use: this dialect cannot say it")

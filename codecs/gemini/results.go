@@ -28,9 +28,9 @@ func (e *encoder) media(p codecs.Part, pointer string) codecs.Raw {
 		e.Warn(codecs.WarnMediaPlaceholder, pointer, "%s", line)
 		out.Str("text", line)
 	case m.Data != "":
-		return e.signed(out.Merge(inlinePart(m.MIME, m.Data, m.Name)), p, pointer)
+		return e.signed(out.Merge(inlinePart(m.MIME, m.Data, e.displayName(m.Name, pointer))), p, pointer)
 	default:
-		return e.signed(out.Merge(filePartOf(m.MIME, m.URI, m.Name)), p, pointer)
+		return e.signed(out.Merge(filePartOf(m.MIME, m.URI, e.displayName(m.Name, pointer))), p, pointer)
 	}
 	return out.Raw()
 }
@@ -190,7 +190,21 @@ func filePart(it wire.Item, p codecs.Profile) codecs.Raw {
 	if mode != "" && mode != codecs.MediaNative {
 		return nil
 	}
-	return filePartOf(it.MIME, it.URI, v.Get("name").Str())
+	name := v.Get("name").Str()
+	if !p.DisplayName {
+		name = ""
+	}
+	return filePartOf(it.MIME, it.URI, name)
+}
+
+// displayName is the name of media as it goes out: the Gemini API refuses the
+// member, Vertex takes it.
+func (e *encoder) displayName(name, pointer string) string {
+	if name != "" && !e.profile.DisplayName {
+		e.Warn(codecs.WarnLossy, pointer, "the name %q of the media stays here: this API takes no displayName", name)
+		return ""
+	}
+	return name
 }
 
 // filePartOf builds {"fileData":{...}}.

@@ -30,27 +30,33 @@ func (c Codec) setTools(e *encoder, body *jsonx.Fields, req codecs.Request, p co
 // ownChoice tells whether a choice is a toolConfig.
 func ownChoice(v jsonx.Value) bool { return field(v, "functionCallingConfig").IsObject() }
 
-// choice adds toolConfig. The provider refuses one beside no declarations, so it
-// then stays out; a forced call that gets lost that way warns.
-func (e *encoder) choice(body *jsonx.Fields, c codecs.Choice, declared bool) {
+// toolConfig adds the choice, and the flag without which Gemini 3 refuses its own
+// tools beside functions. The provider refuses a choice beside no declarations,
+// so it then stays out; a forced call that gets lost that way warns.
+func (e *encoder) toolConfig(body *jsonx.Fields, c codecs.Choice, declared, mixed bool) {
 	var cfg, out jsonx.Fields
 	switch {
 	case c.Raw != nil:
-		body.Set("toolConfig", c.Raw)
-		return
+		out.Merge(c.Raw)
 	case c.Mode == "":
-		return
 	case !declared:
 		if c.Mode == codecs.ChoiceAny || c.Mode == codecs.ChoiceTool {
 			e.Warn(codecs.WarnChoiceDropped, "", "dropping tool_choice '%s': the request declares no functions", c.Mode)
 		}
-		return
 	case c.Mode == codecs.ChoiceTool:
 		cfg.Str("mode", "ANY").Set("allowedFunctionNames", jsonx.List(jsonx.Quote(c.Name)))
 	default:
 		cfg.Str("mode", strings.ToUpper(c.Mode))
 	}
-	body.Set("toolConfig", out.Set("functionCallingConfig", cfg.Raw()).Raw())
+	if cfg.Has("mode") {
+		out.Set("functionCallingConfig", cfg.Raw())
+	}
+	if mixed && !e.profile.NoMixedFlag && !out.Has("includeServerSideToolInvocations") {
+		out.Bool("includeServerSideToolInvocations", true)
+	}
+	if raw := out.Raw(); string(raw) != "{}" {
+		body.Set("toolConfig", raw)
+	}
 }
 
 // declarationKeys are members of a declaration beside name, description and the
