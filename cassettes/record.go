@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,6 +43,7 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	tape    Tape
+	told    []string
 	done    bool
 	stopErr error // of the first Stop
 }
@@ -192,7 +194,7 @@ func (r *Recorder) capture(i *cassette.Interaction) error {
 	if coding := i.Response.Headers.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return fmt.Errorf("record: the response to %s is coded as %s and cannot be searched for secrets; switch compression off", i.Method, coding)
 	}
-	x := r.scrub.exchange(Exchange{
+	x, told := r.scrub.exchange(Exchange{
 		Request:  Request{Method: i.Method, URL: i.URL, Header: i.Request.Headers, Body: []byte(i.Request.Body)},
 		Response: Response{Status: i.Code, Header: i.Response.Headers, Body: []byte(i.Response.Body)},
 	})
@@ -201,8 +203,19 @@ func (r *Recorder) capture(i *cassette.Interaction) error {
 	if r.done { // the tape is written; an exchange more must not be lost in silence
 		return errStopped
 	}
+	for _, what := range told {
+		r.told = append(r.told, fmt.Sprintf("exchange %d, %s", len(r.tape.Exchanges), what))
+	}
 	r.tape.Exchanges = append(r.tape.Exchanges, x)
 	return nil
+}
+
+// Redacted lists what was taken out although nobody named it as a secret: it looks
+// like one.
+func (r *Recorder) Redacted() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.told)
 }
 
 // Stop ends the recording, writes the tape and returns it. A recording without

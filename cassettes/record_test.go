@@ -213,3 +213,47 @@ func TestRecordRefuses(t *testing.T) {
 		t.Errorf("a coded body: %v", err)
 	}
 }
+
+// A key in the body, where some engines want it, is in no tape, also when nobody
+// said that there is one. What is taken out because of its shape is told, and
+// prose that only begins like a key stays.
+func TestRecordFindsKeysByItself(t *testing.T) {
+	const prose = `the bearer responsibilities-of-the-pilot, sk-learn-pipelines-and-more, `
+	for name, c := range map[string]struct{ kind, body, key string }{
+		"aki":    {"application/json", `{"key":"harbour-key-of-aki","chat_context":"the harbour-key-of-aki"}`, "harbour-key-of-aki"},
+		"short":  {"application/json", `{"api_key":"ab","a":{"key":"ab"}}`, `_key":"ab"`},
+		"nested": {"application/json", `{"auth":{"token":"harbour-key-of-auth"}}`, "harbour-key-of-auth"},
+		"form":   {"application/x-www-form-urlencoded", `grant_type=x&client_secret=harbour%2Bkey%2Bof+a+form`, "harbour%2Bkey"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				w.Write(append(body, prose+shapedKey...))
+			}))
+			defer server.Close()
+			rec := recorder(t, cassettes.RecordConfig{})
+			req := request(t, "POST", server.URL, c.body)
+			req.Header.Set("Content-Type", c.kind)
+			resp, err := (&http.Client{Transport: rec}).Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+			tape, err := rec.Stop()
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := tape.Exchanges[0]
+			if got := string(x.Request.Body); strings.Contains(got, c.key) || !strings.Contains(got, "REDACTED") {
+				t.Errorf("request: %s", got)
+			}
+			if got := string(x.Response.Body); name != "short" && strings.Contains(got, c.key) || !strings.Contains(got, prose+"REDACTED") {
+				t.Errorf("response: %s", got)
+			}
+			if got := rec.Redacted(); len(got) != 1 || got[0] != "exchange 0, response body: an API key (sk-...)" {
+				t.Errorf("told: %q", got)
+			}
+		})
+	}
+}

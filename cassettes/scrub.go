@@ -1,6 +1,7 @@
 package cassettes
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/textproto"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/secrets"
 )
 
@@ -54,15 +56,18 @@ func Scrub(x Exchange, known ...string) (Exchange, error) {
 	if err != nil {
 		return Exchange{}, err
 	}
-	return s.exchange(x), nil
+	clean, _ := s.exchange(x)
+	return clean, nil
 }
 
-// exchange returns a scrubbed copy. The secrets that the request itself carries
-// in its headers and query are removed wherever else they stand: an engine may
-// quote a key in its error text.
-func (s scrubber) exchange(x Exchange) Exchange {
+// exchange returns a scrubbed copy, and what was taken out of it only because it
+// looks like a secret. The secrets that the request itself carries in its headers,
+// its query and its body are removed wherever else they stand: an engine may quote
+// a key in its error text.
+func (s scrubber) exchange(x Exchange) (Exchange, []string) {
+	request, inBody := bodyKeys(x.Request.Body)
 	all := slices.Clone(s.known)
-	for _, secret := range secrets.Carried(x.Request.URL, x.Request.Header) {
+	for _, secret := range append(secrets.Carried(x.Request.URL, x.Request.Header), inBody...) {
 		if len(secret) < leastCarried {
 			continue
 		}
@@ -70,25 +75,78 @@ func (s scrubber) exchange(x Exchange) Exchange {
 			all = append(all, re)
 		}
 	}
-	clean := func(text []byte) []byte {
+	var told []string
+	clean := func(place string, text []byte) []byte {
 		for _, re := range all {
 			text = re.ReplaceAll(text, []byte(secrets.Redacted))
+		}
+		for _, f := range secrets.Find(text) {
+			told = append(told, place+": "+f.What)
 		}
 		return secrets.RedactShapes(text)
 	}
 	return Exchange{
 		Request: Request{
 			Method: x.Request.Method,
-			URL:    string(clean([]byte(cleanURL(x.Request.URL)))),
+			URL:    string(clean("url", []byte(cleanURL(x.Request.URL)))),
 			Header: s.headers(x.Request.Header, keptRequest, clean),
-			Body:   clean(x.Request.Body),
+			Body:   clean("request body", request),
 		},
 		Response: Response{
 			Status: x.Response.Status,
 			Header: s.headers(x.Response.Header, keptResponse, clean),
-			Body:   clean(x.Response.Body),
+			Body:   clean("response body", x.Response.Body),
 		},
+	}, told
+}
+
+// bodyKeys finds the keys that stand in a request body as members of its root, or
+// of an object that itself is named like a key, or as fields of a form. It returns
+// the body without them.
+func bodyKeys(body []byte) (clean []byte, keys []string) {
+	root, err := jsonx.Parse(body)
+	if err != nil {
+		if form := bytes.TrimSpace(body); !bytes.ContainsAny(form, " \t\n{\"") {
+			text, found := withoutKeys(string(form))
+			if len(found) > 0 {
+				return []byte(text), found
+			}
+		}
+		return body, nil
 	}
+	var walk func(at string, v jsonx.Value)
+	walk = func(at string, v jsonx.Value) {
+		for _, m := range v.Members() {
+			pointer := at + "/" + jsonx.Token(m.Key)
+			switch {
+			case !secrets.Parameter(m.Key):
+			case m.Value.IsObject():
+				walk(pointer, m.Value)
+			case m.Value.Kind() == jsonx.String && m.Value.Str() != "":
+				if without, err := jsonx.Set(body, pointer, jsonx.Quote(secrets.Redacted)); err == nil {
+					body, keys = without, append(keys, m.Value.Str())
+				}
+			}
+		}
+	}
+	walk("", root)
+	return body, keys
+}
+
+// withoutKeys takes the values of secret parameters out of a query or a form;
+// everything else keeps its spelling.
+func withoutKeys(query string) (clean string, keys []string) {
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		name, value, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && secrets.Parameter(plain) {
+			pairs[i] = name + "=" + secrets.Redacted
+			if value, err := url.QueryUnescape(value); err == nil {
+				keys = append(keys, value)
+			}
+		}
+	}
+	return strings.Join(pairs, "&"), keys
 }
 
 // leastCarried is the length from which a carried secret is searched for in
@@ -104,18 +162,11 @@ func cleanURL(raw string) string {
 		return raw // no request was sent to it; the texts are cleaned anyway
 	}
 	u.User = nil
-	pairs := strings.Split(u.RawQuery, "&")
-	for i, pair := range pairs {
-		name, _, _ := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && secrets.Parameter(plain) {
-			pairs[i] = name + "=" + secrets.Redacted
-		}
-	}
-	u.RawQuery = strings.Join(pairs, "&")
+	u.RawQuery, _ = withoutKeys(u.RawQuery)
 	return u.String()
 }
 
-func (s scrubber) headers(h http.Header, kept []string, clean func([]byte) []byte) http.Header {
+func (s scrubber) headers(h http.Header, kept []string, clean func(string, []byte) []byte) http.Header {
 	out := http.Header{}
 	for name, values := range h {
 		name = textproto.CanonicalMIMEHeaderKey(name)
@@ -123,7 +174,7 @@ func (s scrubber) headers(h http.Header, kept []string, clean func([]byte) []byt
 			continue
 		}
 		for _, v := range values {
-			out.Add(name, string(clean([]byte(v))))
+			out.Add(name, string(clean("header "+name, []byte(v))))
 		}
 	}
 	return out

@@ -4,6 +4,7 @@
 package secrets
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"net/textproto"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 )
 
@@ -30,20 +32,40 @@ type Finding struct {
 type shape struct {
 	what string
 	re   *regexp.Regexp
+	real func(match []byte) bool // nil: every match; prose may have the form
+}
+
+var run = regexp.MustCompile(`[A-Za-z0-9]{10,}`)
+
+// random tells whether a match has a run of letters and digits as no word has.
+func random(match []byte) bool {
+	for _, r := range run.FindAll(match, -1) {
+		if len(r) >= 20 || bytes.ContainsAny(r, "0123456789") && bytes.ContainsFunc(r, unicode.IsLetter) {
+			return true
+		}
+	}
+	return false
+}
+
+// mixed tells whether a match has digits, or letters of both cases inside it.
+func mixed(match []byte) bool {
+	_, token, _ := bytes.Cut(match, []byte(" "))
+	return bytes.ContainsAny(token, "0123456789") || bytes.ContainsFunc(token[1:], unicode.IsUpper) && bytes.ContainsFunc(token, unicode.IsLower)
 }
 
 var shapes = []shape{
-	{"an API key (sk-...)", regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{16,}`)},
-	{"an AWS access key id", regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`)},
-	{"a Google API key", regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}`)},
-	{"a Groq API key", regexp.MustCompile(`\bgsk_[A-Za-z0-9]{20,}`)},
-	{"an xAI API key", regexp.MustCompile(`\bxai-[A-Za-z0-9]{20,}`)},
-	{"a Hugging Face token", regexp.MustCompile(`\bhf_[A-Za-z0-9]{20,}`)},
-	{"a GitHub token", regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})`)},
-	{"a Slack token", regexp.MustCompile(`\bxox[abprs]-[A-Za-z0-9-]{10,}`)},
-	{"a bearer token", regexp.MustCompile(`(?i)\bbearer +[A-Za-z0-9._~+/-]{16,}=*`)},
-	{"a JSON web token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*`)},
-	{"a private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)},
+	{"an API key (sk-...)", regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{16,}`), random},
+	{"an AWS access key id", regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`), nil},
+	{"a Google API key", regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}`), nil},
+	{"a Groq API key", regexp.MustCompile(`\bgsk_[A-Za-z0-9]{20,}`), nil},
+	{"an xAI API key", regexp.MustCompile(`\bxai-[A-Za-z0-9]{20,}`), nil},
+	{"a Hugging Face token", regexp.MustCompile(`\bhf_[A-Za-z0-9]{20,}`), nil},
+	{"a GitHub token", regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})`), nil},
+	{"a Slack token", regexp.MustCompile(`\bxox[abprs]-[A-Za-z0-9-]{10,}`), nil},
+	{"a bearer token", regexp.MustCompile(`(?i)\bbearer +[A-Za-z0-9._~+/-]{16,}=*`), mixed},
+	{"a bearer token", regexp.MustCompile(`(?i)\bauthorization\W{1,6}bearer +[A-Za-z0-9._~+/-]{16,}=*`), nil},
+	{"a JSON web token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*`), nil},
+	{"a private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`), nil},
 }
 
 // Find lists the texts that look like a secret.
@@ -51,7 +73,9 @@ func Find(text []byte) []Finding {
 	var out []Finding
 	for _, s := range shapes {
 		for _, at := range s.re.FindAllIndex(text, -1) {
-			out = append(out, Finding{at[0], s.what})
+			if s.real == nil || s.real(text[at[0]:at[1]]) {
+				out = append(out, Finding{at[0], s.what})
+			}
 		}
 	}
 	return out
@@ -73,7 +97,12 @@ func FindPaths(text []byte) []Finding {
 // RedactShapes replaces everything that Find finds.
 func RedactShapes(text []byte) []byte {
 	for _, s := range shapes {
-		text = s.re.ReplaceAll(text, []byte(Redacted))
+		text = s.re.ReplaceAllFunc(text, func(match []byte) []byte {
+			if s.real == nil || s.real(match) {
+				return []byte(Redacted)
+			}
+			return match
+		})
 	}
 	return text
 }

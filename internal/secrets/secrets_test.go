@@ -22,6 +22,12 @@ func TestFind(t *testing.T) {
 		{"the bearer of this letter", 0},
 		{"risk-averse-and-otherwise-quiet-text", 0},
 		{"Bearer REDACTED", 0},
+		{"the bearer responsibilities-and-duties of a pilot", 0},
+		{"Bearer aaaaBBBBcccc/DDDDeeee", 1},
+		{"use sk-learn-pipelines-and-transformers", 0},
+		{"sk-learn-v2-0-2024-user-guide-edition-3", 0},
+		{"sk-proj-Zx0Q_w8Zt7Vy6Uk5Rj4Pm3", 1},
+		{"sk-ant-api03-" + strings.Repeat("aB3-", 3) + strings.Repeat("q9", 10), 1},
 		{"call_0000000000000000000001", 0},
 	} {
 		if got := secrets.Find([]byte(c.text)); len(got) != c.want {
