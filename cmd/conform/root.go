@@ -110,7 +110,7 @@ with the reference loop, from embedded data, and prints the matrix.`,
 		return usage("unknown command %.80q%s; 'conform help' lists the commands", args[0], suggest.Text(args[0], names))
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(e), casesCommand(e), listCommand(e), explainCommand(e), decodeCommand(e), encodeCommand(e), playCommand(e), verifyCommand(e), lintCommand(e), opsCommand(e))
+	root.AddCommand(runCommand(e), factsCommand(e), casesCommand(e), listCommand(e), explainCommand(e), decodeCommand(e), encodeCommand(e), playCommand(e), verifyCommand(e), lintCommand(e), opsCommand(e))
 	return root
 }
 

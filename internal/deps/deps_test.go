@@ -133,6 +133,7 @@ func TestImporters(t *testing.T) {
 		{"go.yaml.in/yaml", []string{"cassettes"}},
 		{"github.com/sebdah/goldie", nil},
 		{"github.com/google/go-cmp", nil},
+		{"github.com/creack/pty", nil},
 		{"github.com/rogpeppe/go-internal", nil},
 		{"github.com/stretchr/testify", nil},
 		{"testing", []string{"internal/laws"}}, // which tests alone import

@@ -4,6 +4,7 @@ package texts
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Bounded is a text for a message: its first most bytes and its size, when it is
@@ -37,4 +38,52 @@ func Glob(pattern, s string) bool {
 		}
 	}
 	return strings.Trim(string(p[i:]), "*") == ""
+}
+
+// Wrap lays words out in lines of at most width columns, the first behind first
+// and the others behind indent, and ends the last one. A word that is longer than
+// a line is cut.
+func Wrap(first, indent, s string, width int) string {
+	var b strings.Builder
+	b.WriteString(first)
+	n := utf8.RuneCountInString(first)
+	wide := utf8.RuneCountInString(indent)
+	most := max(width-max(n, wide), 20)
+	open := false // the line holds a word already
+	put := func(word []rune) {
+		switch {
+		case open && n+1+len(word) > width:
+			b.WriteString("\n" + indent)
+			n = wide
+		case open:
+			b.WriteString(" ")
+			n++
+		}
+		b.WriteString(string(word))
+		n += len(word)
+		open = true
+	}
+	for _, word := range strings.Fields(s) {
+		runes := []rune(word)
+		for ; len(runes) > most; runes = runes[most:] {
+			put(runes[:most])
+		}
+		put(runes)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// Cut is a text of at most n characters; where some are missing it ends with an
+// ellipsis.
+func Cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:max(n-1, 0)]), " ") + "…"
+}
+
+// Pad is a text of at least n characters, filled up with blanks.
+func Pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(n-utf8.RuneCountInString(s), 0))
 }

@@ -41,3 +41,20 @@ func TestGlob(t *testing.T) {
 		}
 	}
 }
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct{ first, indent, in, want string }{
+		{"", "", "", "\n"},
+		{"a: ", "   ", "ebb and flood, as every day of the year", "a: ebb and flood, as every day\n   of the year\n"},
+		{"✓ ", "  ", "übergrößen sind spaltenweise gezählt", "✓ übergrößen sind spaltenweise\n  gezählt\n"},
+		{"", "  ", "x " + strings.Repeat("y", 40), "x " + strings.Repeat("y", 28) + "\n  " + strings.Repeat("y", 12) + "\n"},
+	} {
+		got := texts.Wrap(c.first, c.indent, c.in, 30)
+		if got != c.want {
+			t.Errorf("%q: got\n%s, want\n%s", c.in, got, c.want)
+		}
+	}
+	if got := texts.Cut("Ebbe und Flut", 6) + texts.Cut("Ebbe", 4) + texts.Pad("ü", 3) + "|"; got != "Ebbe…Ebbeü  |" {
+		t.Errorf("%q", got)
+	}
+}
