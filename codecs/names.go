@@ -49,6 +49,42 @@ func (r NameRule) Rename(tools []Tool) (out []Tool, original map[string]string, 
 	return out, original, warnings
 }
 
+// RenameRequest does as Rename for the tools of a request, and gives the choice
+// and the history the same names.
+func (r NameRule) RenameRequest(req Request) (out Request, original map[string]string, warnings []Warning) {
+	req.Tools, original, warnings = r.Rename(req.Tools)
+	if original == nil {
+		return req, nil, nil
+	}
+	wire := map[string]string{}
+	for made, own := range original {
+		wire[own] = made
+	}
+	if made := wire[req.Choice.Name]; made != "" {
+		req.Choice.Name = made
+	}
+	messages := make([]Message, len(req.Messages))
+	for i, m := range req.Messages {
+		messages[i] = m
+		messages[i].Parts = nil
+		for _, p := range m.Parts {
+			switch {
+			case p.Call != nil && wire[p.Call.Name] != "":
+				c := *p.Call
+				c.Name = wire[c.Name]
+				p.Call = &c
+			case p.Result != nil && wire[p.Result.Name] != "":
+				res := *p.Result
+				res.Name = wire[res.Name]
+				p.Result = &res
+			}
+			messages[i].Parts = append(messages[i].Parts, p)
+		}
+	}
+	req.Messages = messages
+	return req, original, warnings
+}
+
 func (r NameRule) char(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune(r.Other, c)
 }

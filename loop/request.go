@@ -43,38 +43,9 @@ func (r *run) prepare(ctx context.Context) error {
 // fitNames gives tools whose names the wire refuses other names, in the tools
 // that are offered, the choice and the history.
 func (r *run) fitNames() {
-	var warnings []codecs.Warning
-	r.prompt = r.Messages
-	r.tools, r.out.ToolNames, warnings = r.Codec.Wire().ToolNames.Rename(r.tools)
+	fit, own, warnings := r.Codec.Wire().ToolNames.RenameRequest(codecs.Request{Messages: r.Messages, Tools: r.tools, Choice: r.Choice})
+	r.prompt, r.tools, r.Choice, r.out.ToolNames = fit.Messages, fit.Tools, fit.Choice, own
 	r.warn(warnings)
-	if r.out.ToolNames == nil {
-		return
-	}
-	wire := map[string]string{}
-	for made, own := range r.out.ToolNames {
-		wire[own] = made
-	}
-	if made := wire[r.Choice.Name]; made != "" {
-		r.Choice.Name = made
-	}
-	r.prompt = make([]codecs.Message, len(r.Messages))
-	for i, m := range r.Messages {
-		r.prompt[i] = m
-		r.prompt[i].Parts = nil
-		for _, p := range m.Parts {
-			switch {
-			case p.Call != nil && wire[p.Call.Name] != "":
-				c := *p.Call
-				c.Name = wire[c.Name]
-				p.Call = &c
-			case p.Result != nil && wire[p.Result.Name] != "":
-				res := *p.Result
-				res.Name = wire[res.Name]
-				p.Result = &res
-			}
-			r.prompt[i].Parts = append(r.prompt[i].Parts, p)
-		}
-	}
 }
 
 // mergeServerTools checks both lists whole, so that a default that is wrong is

@@ -55,8 +55,9 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (out Op
 		if err != nil {
 			return OpResult{Err: err}, nil
 		}
+		tools, _, renamed := c.Wire().ToolNames.Rename(tools)
 		out.Value, out.Warnings, out.Err = c.Tools(tools, p)
-		out.Warnings = append(skipped, out.Warnings...)
+		out.Warnings = slices.Concat(skipped, renamed, out.Warnings)
 	case "request":
 		req := in.Get("request")
 		if !req.Exists() {
@@ -66,8 +67,9 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (out Op
 		if err != nil {
 			return OpResult{Err: err}, nil
 		}
+		r, _, renamed := c.Wire().ToolNames.RenameRequest(r)
 		out.Value, out.Warnings, out.Err = c.Request(r, p)
-		out.Warnings = append(skipped, out.Warnings...)
+		out.Warnings = slices.Concat(skipped, renamed, out.Warnings)
 	case "reply":
 		r, err := c.Reply(body, p)
 		if err != nil {
