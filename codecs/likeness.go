@@ -40,14 +40,15 @@ type Likeness struct {
 
 // Keys are the members of one kind of object.
 type Keys struct {
-	Always Raw      `json:"always,omitempty"` // an object: members that are there with this value, unless the reply has another that is not null; {n} is the ordinal in the list
+	Always Raw      `json:"always,omitempty"` // an object: members that are there with this value, unless the reply has another that is not null; "{n}" is the ordinal in the list, "{id}" the value of the member id
 	Never  []string `json:"never,omitempty"`
-	Filled []string `json:"filled,omitempty"` // members that are there only where they are not null
+	Filled []string `json:"filled,omitempty"` // members that are there only where they are neither null nor an empty list
 }
 
 // Values of a Likeness.
 const (
 	ReasonsAlways  = "always"     // Reasoning: a turn with calls has some in front of them
+	ReasonsHidden  = "hidden"     // Reasoning: as always, without its text
 	ReasonsNever   = "never"      // Reasoning: none is shown
 	SignsFirstCall = "first_call" // Signatures: the first call of a turn carries one, and no thought does
 	SignsReasoning = "reasoning"  // Signatures: all reasoning carries one, and no call does

@@ -93,6 +93,7 @@ func TestWarningsPage(t *testing.T) {
 func TestEnginesPage(t *testing.T) {
 	page := read(t, "engines.md")
 	sameSet(t, "engines.md, profile", table(section(t, page, "Profile")), tags(codecs.Profile{}))
+	sameSet(t, "engines.md, likeness", table(section(t, page, "Likeness")), tags(codecs.Likeness{}))
 	sameSet(t, "engines.md, facts", table(section(t, page, "Facts")), tags(engines.Facts{}))
 	var entry []string
 	for _, name := range table(section(t, page, "The entry")) {

@@ -146,9 +146,9 @@ func cannotSay(l codecs.Likeness, s fixtures.Scenario) string {
 		if reason := l.Cannot[t.Finish]; reason != "" {
 			return reason
 		}
-		if t.Error != nil && t.Error.Status == http.StatusOK && l.Cannot[codecs.SaysErrorIn200] != "" {
-			return l.Cannot[codecs.SaysErrorIn200]
-		}
+	}
+	if errorIn200(s) {
+		return l.Cannot[codecs.SaysErrorIn200]
 	}
 	return ""
 }

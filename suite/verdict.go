@@ -49,10 +49,20 @@ func (c *cell) judge(out *results.Cell, reference bool) {
 	}
 }
 
+// errorIn200 tells whether a turn of a scenario is an error inside a 200: only an
+// engine's likeness says how that looks, or that there is none.
+func errorIn200(s fixtures.Scenario) bool {
+	return slices.ContainsFunc(s.Turns, func(t fixtures.Turn) bool { return t.Error != nil && t.Error.Status == http.StatusOK })
+}
+
 // unknown names the facts that decide what a scenario shows of an engine and that
 // nobody knows. That the engine speaks its dialect is one of all of them.
 func unknown(res engines.Resolved, s fixtures.Scenario) []string {
-	return slices.DeleteFunc(append([]string{"dialect"}, s.Facts()...), func(name string) bool { return res.Facts.Of(name).Known() })
+	out := slices.DeleteFunc(append([]string{"dialect"}, s.Facts()...), func(name string) bool { return res.Facts.Of(name).Known() })
+	if errorIn200(s) && res.Likeness.ErrorIn200 == nil {
+		out = append(out, codecs.SaysErrorIn200)
+	}
+	return out
 }
 
 // class tells which of the accepted ways of treating a cut call was seen. A limit

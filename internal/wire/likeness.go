@@ -82,9 +82,13 @@ func reasoned(parts []codecs.Part, l codecs.Likeness) []codecs.Part {
 	switch l.Reasoning {
 	case codecs.ReasonsNever:
 		return slices.DeleteFunc(parts, is(codecs.KindReasoning))
-	case codecs.ReasonsAlways:
+	case codecs.ReasonsAlways, codecs.ReasonsHidden:
 		if slices.ContainsFunc(parts, is(codecs.KindCall)) && !slices.ContainsFunc(parts, is(codecs.KindReasoning)) {
-			return slices.Insert(parts, 0, codecs.Part{Kind: codecs.KindReasoning, Text: "A tool is needed here."})
+			made := codecs.Part{Kind: codecs.KindReasoning}
+			if l.Reasoning == codecs.ReasonsAlways {
+				made.Text = "A tool is needed here."
+			}
+			return slices.Insert(parts, 0, made)
 		}
 	}
 	return parts
@@ -263,18 +267,26 @@ func (s shaper) leads(path string) bool {
 	return false
 }
 
-// ordinal stands in Keys.Always for the ordinal in the list.
-const ordinal = `"{n}"`
+// ordinal stands in Keys.Always for the ordinal in the list; the name of another
+// member in braces for the value of that one.
+const ordinal = "{n}"
 
 // shape applies what a likeness says of one kind of object.
 func shape(k codecs.Keys, members []jsonx.Member, n int) []jsonx.Member {
 	always := jsonx.Of(k.Always)
 	members = slices.DeleteFunc(members, func(m jsonx.Member) bool {
-		return slices.Contains(k.Never, m.Key) || !m.Value.Defined() && slices.Contains(k.Filled, m.Key)
+		empty := !m.Value.Defined() || m.Value.IsArray() && m.Value.Len() == 0
+		return slices.Contains(k.Never, m.Key) || empty && slices.Contains(k.Filled, m.Key)
 	})
 	for _, m := range always.Members() {
-		if string(m.Value.Raw()) == ordinal {
+		if word := m.Value.Str(); word == ordinal {
 			m.Value = jsonx.Of(strconv.AppendInt(nil, int64(n), 10))
+		} else if strings.HasPrefix(word, "{") && strings.HasSuffix(word, "}") {
+			at := slices.IndexFunc(members, func(have jsonx.Member) bool { return have.Key == word[1:len(word)-1] })
+			if at < 0 {
+				continue
+			}
+			m.Value = members[at].Value
 		}
 		at := slices.IndexFunc(members, func(have jsonx.Member) bool { return have.Key == m.Key })
 		if at < 0 {
