@@ -275,6 +275,9 @@ func TestLeftOut(t *testing.T) {
 			if notHere(row.Resolved, s, false) == "" || len(unknown(row.Resolved, s)) > 0 {
 				continue
 			}
+			if cannotSay(row.Likeness, s) != "" {
+				continue // said by recordings of the engine, whatever the code can render
+			}
 			left++
 			key := string(row.Dialect) + " " + s.ID
 			c := at.cell(t.Context(), row, s.Bind(1), false, nil, "")
