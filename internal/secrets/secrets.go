@@ -50,7 +50,7 @@ func random(match []byte) bool {
 // mixed tells whether a match has digits, or letters of both cases inside it.
 func mixed(match []byte) bool {
 	_, token, _ := bytes.Cut(match, []byte(" "))
-	return bytes.ContainsAny(token, "0123456789") || bytes.ContainsFunc(token[1:], unicode.IsUpper) && bytes.ContainsFunc(token, unicode.IsLower)
+	return random(token) || bytes.ContainsAny(token, "0123456789") || bytes.ContainsFunc(token[1:], unicode.IsUpper) && bytes.ContainsFunc(token, unicode.IsLower)
 }
 
 var shapes = []shape{
