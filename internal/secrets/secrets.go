@@ -63,7 +63,6 @@ var shapes = []shape{
 	{"a GitHub token", regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})`), nil},
 	{"a Slack token", regexp.MustCompile(`\bxox[abprs]-[A-Za-z0-9-]{10,}`), nil},
 	{"a bearer token", regexp.MustCompile(`(?i)\bbearer +[A-Za-z0-9._~+/-]{16,}=*`), mixed},
-	{"a bearer token", regexp.MustCompile(`(?i)\bauthorization\W{1,6}bearer +[A-Za-z0-9._~+/-]{16,}=*`), nil},
 	{"a JSON web token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*`), nil},
 	{"a private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`), nil},
 }
