@@ -255,30 +255,12 @@ func (r *Recorder) stop() error {
 	return writeFile(r.config.File, b.Bytes(), r.config.Overwrite)
 }
 
-// writeFile writes all or nothing.
 func writeFile(file string, data []byte, overwrite bool) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(file), ".tape-*")
-	if err != nil {
-		return err
+	if _, err := os.Lstat(file); err == nil && !overwrite {
+		return existsError(file) // it was made while the recording went on
 	}
-	_, err = part.Write(data)
-	if closed := part.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Chmod(part.Name(), 0o644)
-	}
-	if _, there := os.Lstat(file); err == nil && there == nil && !overwrite {
-		err = existsError(file) // it was made while the recording went on
-	}
-	if err == nil {
-		err = os.Rename(part.Name(), file)
-	}
-	if err != nil {
-		os.Remove(part.Name())
-	}
-	return err
+	return files.Write(file, data)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
+	"github.com/toolconform/conform/internal/files"
 	"github.com/toolconform/conform/internal/suggest"
 	"github.com/toolconform/conform/report"
 	"github.com/toolconform/conform/suite"
@@ -56,6 +58,9 @@ usage, 3 the harness itself failed.`,
 				if ext := filepath.Ext(file); !slices.Contains(endings, ext) {
 					return usage("--out %.200q: no report has the ending %.40q; use %s", file, ext, strings.Join(endings, " or "))
 				}
+				if err := files.Writable(file); err != nil {
+					return usage("--out: %v", err)
+				}
 			}
 			runner, err := newRunner(e)
 			if err != nil {
@@ -80,16 +85,15 @@ usage, 3 the harness itself failed.`,
 				return usage("%v", err)
 			}
 			doc.Command = commandLine(sel)
+			var unwritten []error
 			for _, file := range out {
-				if err := writeReport(file, beside(doc, file), forms[slices.Index(endings, filepath.Ext(file))]); err != nil {
-					return err
-				}
+				unwritten = append(unwritten, writeReport(file, beside(doc, file), forms[slices.Index(endings, filepath.Ext(file))]))
 			}
 			o := report.Options{Color: isTerminal(e.terminal, e.getenv), Width: terminalWidth(e.terminal), Unfold: unfold}
 			if err := forms[form].Write(e.stdout, doc, o); err != nil {
 				return &failure{exitBroken, err.Error()}
 			}
-			return verdict(doc, failOn)
+			return alsoUnwritten(verdict(doc, failOn), errors.Join(unwritten...))
 		},
 	}
 	f := cmd.Flags()
@@ -205,10 +209,27 @@ func writeReport(file string, doc results.Document, form report.Form) error {
 		return &failure{exitBroken, err.Error()}
 	}
 	guard.flush()
-	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-		return usage("--out: %v", err)
+	if err := files.Write(file, b.Bytes()); err != nil {
+		return fmt.Errorf("--out: %w", err)
 	}
 	return nil
+}
+
+// alsoUnwritten joins a report that could not be written to the verdict, whose
+// exit code counts: what failed is not hidden.
+func alsoUnwritten(verdict, unwritten error) error {
+	var f *failure
+	switch {
+	case unwritten == nil:
+		return verdict
+	case errors.As(verdict, &f) && f.text != "":
+		return &failure{f.code, f.text + "; " + unwritten.Error()}
+	case f != nil:
+		return &failure{f.code, unwritten.Error()}
+	case errors.As(unwritten, &f):
+		return f
+	}
+	return &failure{exitUsage, unwritten.Error()}
 }
 
 // terminalWidth is the width of the terminal behind w, 0 when it is none.

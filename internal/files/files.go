@@ -1,5 +1,5 @@
-// Package files reads files that somebody else chose, without hanging on what is
-// no file and without taking more memory than was meant.
+// Package files reads and writes files that somebody else chose, without hanging
+// on what is no file and without taking more memory than was meant.
 package files
 
 import (
@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Read reads a file of at most most bytes. Links are followed; a folder, a pipe, a
@@ -51,6 +52,59 @@ func read(name string, info fs.FileInfo, most int64, open func() (fs.File, error
 		return nil, tooLarge
 	}
 	return data, nil
+}
+
+// Writable tells why Write cannot write a file, as far as that can be seen before.
+func Writable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%s is %s; give a regular file", path, kindOf(info.Mode()))
+	case err == nil:
+		return nil
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	if err == nil && !dir.IsDir() {
+		err = fmt.Errorf("%s is no folder", filepath.Dir(path))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// Write writes a file whole or not at all: who reads it meanwhile, or after a
+// failure, sees the old one. A link is followed, and what is no regular file is an
+// error and is not opened.
+func Write(path string, data []byte) error {
+	if err := Writable(path); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+		if info, err := os.Stat(path); err == nil {
+			mode = info.Mode().Perm()
+		}
+	}
+	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(data)
+	if closed := part.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Chmod(part.Name(), mode)
+	}
+	if err == nil {
+		err = os.Rename(part.Name(), path)
+	}
+	if err != nil {
+		os.Remove(part.Name())
+	}
+	return err
 }
 
 func kindOf(m fs.FileMode) string {

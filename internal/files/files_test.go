@@ -45,3 +45,43 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	fifo(t, at("pipe"))
+	if err := os.Symlink(at("file"), at("linked")); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	for _, c := range []struct{ name, want string }{
+		{"file", ""},
+		{"linked", ""},
+		{"pipe", "is a pipe; give a regular file"},
+		{".", "is a folder; give a regular file"},
+		{"none/file", "no such file"},
+		{"file/below", "file is no folder"},
+	} {
+		err := files.Write(at(c.name), []byte("tide "+c.name))
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error = %v, want %q", c.name, err, c.want)
+		}
+	}
+	if data, err := os.ReadFile(at("file")); err != nil || string(data) != "tide linked" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if err := os.Chmod(at("file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Write(at("file"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(at("linked")); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v", err)
+	}
+	if info, err := os.Stat(at("file")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("other rights: %v %v", info, err)
+	}
+	if left, _ := filepath.Glob(at(".*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
