@@ -1,6 +1,10 @@
 package tags
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
 
 // Retract is the kind of a Feeder's piece that has no text: what was shown as
 // visible so far was thinking, since a closing tag came that nothing opened.
@@ -12,87 +16,123 @@ const Retract SpanKind = -1
 type Feeder struct {
 	Scanner
 
-	held   string // not given yet: the start of a tag, or an open call block
+	held   []byte // not given yet: the start of a tag, or an open call block
 	mode   SpanKind
 	opened bool // a thinking tag has been opened, as in scan
-	shown  bool // something visible was given
+	looked int  // how far an open block was searched for its closing tag
+	tries  int  // how often a closing tag was looked at
 	failed int  // length of an open block whose closing tag was looked at in vain
+	strays int  // opening tags that began no block
 }
 
 // Feed takes the next piece of the text and gives what it decides: Visible and
 // Thinking text, Block for the inside of a call block, Retract.
 func (f *Feeder) Feed(text string, give func(kind SpanKind, text string)) {
-	text = f.held + text
-	f.held = ""
+	for len(text) > most { // what one step may copy is bounded
+		cut := most
+		for cut > 0 && !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		if cut == 0 {
+			cut = most
+		}
+		f.feed(text[:cut], give)
+		text = text[cut:]
+	}
+	f.feed(text, give)
+}
+
+const most = 4 << 10
+
+func (f *Feeder) feed(text string, give func(kind SpanKind, text string)) {
 	for text != "" {
 		switch f.mode {
 		case Thinking:
-			text = f.thinking(text, give)
+			text = f.thinking(f.take(text), give)
 		case Block:
 			text = f.block(text, give)
 		default:
-			text = f.visible(text, give)
+			text = f.visible(f.take(text), give)
 		}
 	}
+}
+
+// take puts what was held back before the text; it is shorter than a tag.
+func (f *Feeder) take(text string) string {
+	if len(f.held) > 0 {
+		text = string(f.held) + text
+		f.held = f.held[:0]
+	}
+	return text
 }
 
 // Close gives what was held back. An open call block is left to Scan.
 func (f *Feeder) Close(give func(kind SpanKind, text string)) {
-	held, mode := f.held, f.mode
-	f.held = ""
-	if held != "" && mode != Block {
-		give(mode, held)
+	if len(f.held) > 0 && f.mode != Block {
+		give(f.mode, string(f.held))
+		f.held = f.held[:0]
 	}
 }
 
+// visible gives the text up to the next tag, and returns what follows it.
 func (f *Feeder) visible(text string, give func(kind SpanKind, text string)) string {
-	type tag struct {
-		text string
-		to   SpanKind
+	for at := 0; ; at++ {
+		i := strings.IndexByte(text[at:], '<')
+		if i < 0 {
+			f.give(Visible, text, give)
+			return ""
+		}
+		at += i
+		rest := text[at:]
+		switch tag, whole := f.tag(rest); {
+		case tag == "":
+		case !whole:
+			f.give(Visible, text[:at], give)
+			f.held = append(f.held, rest...)
+			return ""
+		case tag == "<"+f.Call+">":
+			f.give(Visible, text[:at], give)
+			f.mode, f.tries, f.failed, f.looked = Block, 0, 0, 0
+			return rest
+		case tag == "</"+f.Think+">":
+			// Of several closing tags that nothing opens the last one counts; each
+			// takes back what stands before it.
+			give(Retract, "")
+			return rest[len(tag):]
+		default:
+			f.give(Visible, text[:at], give)
+			f.mode, f.opened = Thinking, true
+			return rest[len(tag):]
+		}
 	}
-	var tags []tag
+}
+
+// tag returns the tag that a text begins with, or may begin with when more of it
+// comes; "" when it is no tag.
+func (f *Feeder) tag(text string) (tag string, whole bool) {
+	tags := make([]string, 0, 3)
 	if f.Think != "" {
-		tags = append(tags, tag{"<" + f.Think + ">", Thinking})
+		tags = append(tags, "<"+f.Think+">")
 		if !f.opened {
-			tags = append(tags, tag{"</" + f.Think + ">", Retract})
+			tags = append(tags, "</"+f.Think+">")
 		}
 	}
 	if f.Call != "" {
-		tags = append(tags, tag{"<" + f.Call + ">", Block})
+		tags = append(tags, "<"+f.Call+">")
 	}
-	at, found := len(text), tag{}
-	hold := len(text)
 	for _, t := range tags {
-		if i := strings.Index(text, t.text); i >= 0 && i < at {
-			at, found = i, t
+		if strings.HasPrefix(text, t) {
+			return t, true
 		}
-		hold = min(hold, partial(text, t.text))
+		if len(text) < len(t) && strings.HasPrefix(t, text) {
+			tag = t
+		}
 	}
-	if found.text == "" {
-		f.give(Visible, text[:hold], give)
-		f.held = text[hold:]
-		return ""
-	}
-	f.give(Visible, text[:at], give)
-	rest := text[at+len(found.text):]
-	switch found.to {
-	case Thinking:
-		f.mode, f.opened = Thinking, true
-	case Block:
-		f.mode, f.failed = Block, 0
-		return text[at:]
-	default:
-		// Of several closing tags the last one that nothing opens counts; each
-		// takes back what stands before it.
-		give(Retract, "")
-		f.shown = false
-	}
-	return rest
+	return tag, false
 }
 
 func (f *Feeder) give(kind SpanKind, text string, give func(kind SpanKind, text string)) {
 	if text != "" {
-		f.shown = f.shown || kind == Visible
 		give(kind, text)
 	}
 }
@@ -106,33 +146,51 @@ func (f *Feeder) thinking(text string, give func(kind SpanKind, text string)) st
 	}
 	hold := partial(text, end)
 	f.give(Thinking, text[:hold], give)
-	f.held = text[hold:]
+	f.held = append(f.held, text[hold:]...)
 	return ""
 }
 
 // block waits for the end of a call block. A closing tag may stand inside a string
-// of the call, so Scan is asked; a block that it cannot close is looked at
-// again when it has grown to twice its size, which keeps the work in proportion
-// to the text.
+// of the call, so Scan is asked about the text up to it; a block that it cannot
+// close is looked at again some times, and then when it has grown to twice its
+// size. That, and a bound
+// on the opening tags that began none, keeps the work in proportion to the text;
+// what is beyond it is held back until the whole is there.
 func (f *Feeder) block(text string, give func(kind SpanKind, text string)) string {
-	if len(text) < 2*f.failed || !strings.Contains(text, "</"+f.Call+">") {
-		f.held = text
-		return ""
-	}
-	spans := f.Scan(text)
-	first := spans[0]
-	if first.Kind != Block || first.Start != 0 {
-		if first.Kind == Stray {
-			f.mode = Visible
-			f.give(Visible, text[:first.End], give)
-			return text[first.End:]
+	const most, few = 64, 16
+	end := []byte("</" + f.Call + ">")
+	f.held = append(f.held, text...)
+	for f.strays < most {
+		i := bytes.Index(f.held[f.looked:], end)
+		if i < 0 {
+			f.looked = max(f.looked, len(f.held)-len(end)+1)
+			break
 		}
-		f.failed, f.held = len(text), text
-		return ""
+		f.looked += i + len(end)
+		if f.tries++; f.tries > few && f.looked < 2*f.failed {
+			continue
+		}
+		text := string(f.held[:f.looked])
+		first := f.Scan(text)[0]
+		_, state := jsonValue(text[len("<"+f.Call+">"):])
+		switch {
+		case state == cut: // this closing tag may stand inside a string of the call
+			f.failed = f.looked
+			continue
+		case first.Kind == Block:
+			give(Block, first.Body)
+		case first.Kind == Stray:
+			f.strays++
+			f.give(Visible, text[:first.End], give)
+		default:
+			f.failed = f.looked
+			continue
+		}
+		rest := string(f.held[first.End:])
+		f.mode, f.held = Visible, f.held[:0]
+		return rest
 	}
-	f.mode = Visible
-	give(Block, first.Body)
-	return text[first.End:]
+	return ""
 }
 
 // partial returns where at the end of text a tag may begin that has not come

@@ -2,7 +2,10 @@
 // between <think> tags and calls between <tool_call> tags.
 package tags
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Segment is one piece of a text: thinking, or what the reader is meant to see.
 type Segment struct {
@@ -38,6 +41,15 @@ func SplitThink(text, tag string) (segments []Segment, found bool) {
 }
 
 func trimSegments(in []Segment) []Segment {
+	seen := func(s Segment) bool { return !s.Think && strings.TrimSpace(s.Text) != "" }
+	first := slices.IndexFunc(in, seen) // nothing visible stands before it
+	last := len(in) - 1                 // nothing visible stands after it
+	for last >= 0 && !seen(in[last]) {
+		last--
+	}
+	if first < 0 {
+		first = len(in)
+	}
 	out := make([]Segment, 0, len(in))
 	for i, s := range in {
 		if s.Think {
@@ -45,10 +57,10 @@ func trimSegments(in []Segment) []Segment {
 			out = append(out, s)
 			continue
 		}
-		if onlyThink(in[:i]) && i > 0 {
+		if i <= first && i > 0 {
 			s.Text = dropBlankLines(s.Text)
 		}
-		if onlyThink(in[i+1:]) && i+1 < len(in) {
+		if i >= last && i+1 < len(in) {
 			s.Text = strings.TrimRight(s.Text, " \t\r\n")
 		}
 		if s.Text != "" {
@@ -56,16 +68,6 @@ func trimSegments(in []Segment) []Segment {
 		}
 	}
 	return out
-}
-
-// onlyThink tells whether nothing visible stands in segments.
-func onlyThink(segments []Segment) bool {
-	for _, s := range segments {
-		if !s.Think && strings.TrimSpace(s.Text) != "" {
-			return false
-		}
-	}
-	return true
 }
 
 // dropBlankLines cuts blank lines at the start; the first line that is not
