@@ -47,7 +47,7 @@ type Profile struct {
 	PromptPDF       string `json:"prompt_pdf,omitempty"`       // as PromptImages
 
 	// Calls and their echo.
-	UndecodableEcho string `json:"undecodable_echo,omitempty"` // verbatim (the default), empty_object
+	UndecodableEcho string `json:"undecodable_echo,omitempty"` // verbatim (the default but for anthropic), empty_object
 	IDRule          string `json:"id_rule,omitempty"`          // shape of made ids: "" the dialect's, mistral9 for nine letters and digits
 	ContentNull     string `json:"content_null,omitempty"`     // echoed null content beside calls: "" stays null, empty_string where null is refused
 

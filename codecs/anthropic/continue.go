@@ -144,9 +144,10 @@ func (e *echo) call(call codecs.ToolCall, block codecs.Raw, at string) (codecs.R
 	return block, nil
 }
 
-// empties tells whether the arguments of a call go back as {}.
+// empties tells whether the arguments of a call go back as {}: the API takes
+// objects only.
 func (e *echo) empties(call codecs.ToolCall) bool {
-	return call.ArgumentsErr != "" && e.profile.UndecodableEcho == codecs.UndecodableEmpty
+	return call.ArgumentsErr != "" && e.profile.UndecodableEcho != codecs.UndecodableVerbatim
 }
 
 // trimThinking cuts thinking off the end: the API refuses a message that ends

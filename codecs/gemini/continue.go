@@ -151,7 +151,7 @@ func (t *echo) echoPart(i int, part jsonx.Value, answered map[int]codecs.ToolRes
 			return nil, nil, err
 		}
 	}
-	if p.UndecodableEcho != codecs.UndecodableEmpty || t.calls[pos].ArgumentsErr == "" {
+	if t.calls[pos].ArgumentsErr == "" {
 		return raw, nil, nil
 	}
 	t.emptied[pos] = true
