@@ -37,6 +37,7 @@ const (
 	WarnTruncated        = "truncation.dropped"         // calls that the token limit cut were dropped
 	WarnTruncatedText    = "truncation.text"            // the final text was cut by the token limit
 	WarnLimitHidden      = "truncation.hidden"          // the limit was hit although the finish reason does not say so
+	WarnThinkUnpaired    = "thinking.tag_unpaired"      // a think tag without its other half beside visible text
 	WarnAnswerEmpty      = "answer.empty"               // the model ended after tool results and said nothing
 	WarnChoiceDropped    = "tool_choice.dropped"        // the engine has no such choice
 	WarnToolsWithheld    = "tool_choice.tools_withheld" // choice none cannot be sent, so the tools are not sent
@@ -67,7 +68,7 @@ func WarningCodes() []string {
 		WarnBlockUnreadable, WarnIDMade, WarnIDRepeated, WarnCallDropped,
 		WarnReasoningDropped, WarnItemDropped, WarnMediaPlaceholder, WarnMediaFollowUp,
 		WarnDocumentAsText, WarnTruncated, WarnTruncatedText, WarnLimitHidden,
-		WarnAnswerEmpty, WarnChoiceDropped, WarnToolsWithheld, WarnParallelDropped, WarnToolDuplicate,
+		WarnThinkUnpaired, WarnAnswerEmpty, WarnChoiceDropped, WarnToolsWithheld, WarnParallelDropped, WarnToolDuplicate,
 		WarnToolSkipped, WarnToolRenamed, WarnResultOrphan, WarnSchemaReduced, WarnServerToolSame, WarnServerToolMaybe, WarnLossy,
 		WarnFinishOdd, WarnUnknownKey, WarnRequestForm, WarnBlockUnclosed, WarnUnknownFinish,
 		WarnStreamCalls, WarnStreamIndex, WarnStreamBlock, WarnStreamEnd,

@@ -25,7 +25,7 @@ func (d *decoder) block(b jsonx.Value, at string) {
 	d.lastNameless = false
 	switch typ := b.Get("type").Str(); {
 	case typ == typeText:
-		d.text(b.Get("text").Str(), wire.Without(b, "type", "text"))
+		d.text(b.Get("text").Str(), at, wire.Without(b, "type", "text"))
 		for _, c := range b.Get("citations").Items() {
 			d.cite(c)
 		}
@@ -47,7 +47,8 @@ func (d *decoder) block(b jsonx.Value, at string) {
 // text adds the parts of a text block: thinking between tags becomes reasoning
 // where it stands. Thinking that the block form reported stays beside it: the
 // two are different thoughts, and nothing is lost that way.
-func (d *decoder) text(text string, extra codecs.Raw) {
+func (d *decoder) text(text, at string, extra codecs.Raw) {
+	d.reply.Warnings = append(d.reply.Warnings, wire.UnpairedThink(text, at, d.profile)...)
 	parts, _ := wire.SplitThink(text, d.profile)
 	if text == "" { // a block all the same
 		parts = []codecs.Part{{Kind: codecs.KindText}}

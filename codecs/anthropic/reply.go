@@ -34,7 +34,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	}
 	d := decoder{profile: p, reply: codecs.Reply{ID: v.Get("id").Str(), Model: v.Get("model").Str(), Body: codecs.Raw(body)}}
 	if s, ok := content.Text(); ok {
-		d.text(s, nil)
+		d.text(s, "/content", nil)
 	}
 	for i, b := range content.Items() {
 		d.block(b, fmt.Sprintf("/content/%d", i))

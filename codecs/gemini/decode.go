@@ -332,7 +332,8 @@ func mcpBlock(part jsonx.Value) codecs.Raw {
 // Neighbouring texts are read as one, since a tag may open in one part and close
 // in the next; a part with a signature ends such a run, and the signature stays
 // on what is left of it.
-func splitThink(parts []codecs.Part, tag string) []codecs.Part {
+func splitThink(parts []codecs.Part, p codecs.Profile, notes *wire.Notes) []codecs.Part {
+	tag := wire.ThinkTag(p)
 	if tag == "" {
 		return parts
 	}
@@ -352,6 +353,7 @@ func splitThink(parts []codecs.Part, tag string) []codecs.Part {
 				break
 			}
 		}
+		notes.Warnings = append(notes.Warnings, wire.UnpairedThink(text.String(), "/candidates/0/content/parts", p)...)
 		segments, found := tags.SplitThink(text.String(), tag)
 		if !found {
 			out = append(out, parts[i:j]...)

@@ -64,7 +64,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 		parts = append(parts, rd.readAll(list(chunk.Get("candidates").At(0).Get("content").Get("parts")), "")...)
 	}
 	var b strings.Builder
-	for _, part := range splitThink(parts, wire.ThinkTag(p)) {
+	for _, part := range splitThink(parts, p, &wire.Notes{}) {
 		if part.Kind == codecs.KindText {
 			b.WriteString(part.Text)
 		}

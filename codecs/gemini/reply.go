@@ -75,7 +75,7 @@ func readCandidate(r codecs.Reply, root, cand jsonx.Value, p codecs.Profile) (co
 			"the reply has a candidate and an error: %s", readError(root).message))
 	}
 	rd := partReader{malformed: isMalformed(cand)}
-	r.Parts = splitThink(rd.readAll(parts, "/candidates/0/content/parts"), wire.ThinkTag(p))
+	r.Parts = splitThink(rd.readAll(parts, "/candidates/0/content/parts"), p, &rd.Notes)
 	r.Warnings = append(r.Warnings, rd.Warnings...)
 	r.Unfinished = rd.unfinished
 

@@ -1,6 +1,7 @@
 package hermes
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -187,6 +188,9 @@ func lift(text, at string, limit bool, p codecs.Profile) lifted {
 		t.blocks = append(t.blocks, *tail)
 	}
 	t.parts = trim(t.parts)
+	if slices.ContainsFunc(t.parts, func(p codecs.Part) bool { return p.Kind == codecs.KindText }) {
+		t.warnings = append(t.warnings, wire.UnpairedThink(text, at, p)...)
+	}
 	return t
 }
 

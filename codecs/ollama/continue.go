@@ -42,7 +42,11 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	f.Str("role", "assistant") // whatever the host wrote: no other role is the model's turn
 	for _, m := range msg.Members() {
 		switch {
-		case !slices.Contains(keys, m.Key), m.Key == "role":
+		case m.Key == "role":
+		case !slices.Contains(keys, m.Key):
+			if wire.ReasoningKey(m.Key) && !wire.Hollow(m.Value) {
+				e.Warn(codecs.WarnReasoningDropped, "/message/"+jsonx.Token(m.Key), "%s stays behind: the profile does not list it among the keys of an echo", m.Key)
+			}
 		case p.ReasoningEcho == codecs.EchoRefused && slices.Contains(reasoningFields(p), m.Key):
 			e.Warn(codecs.WarnReasoningDropped, "/message/"+jsonx.Token(m.Key), "this engine refuses reasoning in the history")
 		case m.Key == "tool_calls" && m.Value.IsArray():

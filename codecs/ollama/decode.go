@@ -28,6 +28,7 @@ func readAssistant(v jsonx.Value, at string, p codecs.Profile) message {
 			break
 		}
 	}
+	m.warnings = append(m.warnings, wire.UnpairedThink(text, at+"/content", p)...)
 	body, tagged := wire.SplitThink(text, p)
 	if native != "" && !tagged { // thinking in tags takes the place of the field
 		m.parts = append(m.parts, codecs.Part{Kind: codecs.KindReasoning, Text: native})

@@ -140,10 +140,11 @@ func (e *echo) message() codecs.Raw {
 			if v.Defined() && string(v.Raw()) != `""` && !(v.IsArray() && v.Len() == 0) {
 				e.Warn(codecs.WarnReasoningDropped, "/"+jsonx.Token(key), "the engine refuses %s; it leaves the echo", key)
 			}
-		case v.Defined():
+		case v.Exists(): // null is a value of its own
 			f.Set(key, v.Raw())
 		}
 	}
+	e.leftBehind(keys)
 	if e.legacy != nil {
 		f.Set("function_call", e.legacy)
 	}
@@ -155,10 +156,35 @@ func (e *echo) message() codecs.Raw {
 	return f.Raw()
 }
 
-// content echoes the content as it came; an absent one becomes null.
+// leftBehind warns of what the echo does not carry: reasoning in whatever key a
+// host has for it, unless an echoed key says the same, and what the model said
+// outside its content.
+func (e *echo) leftBehind(keys []string) {
+	for _, m := range e.msg.Members() {
+		v := m.Value
+		if slices.Contains(keys, m.Key) || wire.Hollow(v) {
+			continue
+		}
+		switch {
+		case wire.ReasoningKey(m.Key):
+			same := func(key string) bool { return jsonx.Equal(e.msg.Get(key).Raw(), v.Raw()) }
+			if !slices.ContainsFunc(keys, same) {
+				e.Warn(codecs.WarnReasoningDropped, "/"+jsonx.Token(m.Key), "%s stays behind: the profile does not list it among the keys of an echo", m.Key)
+			}
+		case m.Key == "refusal", m.Key == "images", m.Key == "audio" && v.Get("id").Str() != "":
+			e.Warn(codecs.WarnItemDropped, "/"+m.Key, "%s of the reply has no place in the echo", m.Key)
+		}
+	}
+}
+
+// content echoes the content as it came: absent beside calls stays absent. A turn
+// that says nothing else needs one.
 func (e *echo) content(v jsonx.Value) codecs.Raw {
 	if v.Defined() {
 		return v.Raw()
+	}
+	if !v.Exists() && (len(e.kept) > 0 || e.legacy != nil) {
+		return nil
 	}
 	return nullContent(e.profile)
 }

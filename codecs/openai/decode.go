@@ -77,10 +77,20 @@ func readAssistant(msg jsonx.Value, at string, p codecs.Profile) message {
 	if s := msg.Get("refusal").Str(); s != "" {
 		t.refusal = s
 	}
+	if t.refusal != "" {
+		var f jsonx.Fields
+		t.parts = append(t.parts, codecs.Part{Kind: codecs.KindOpaque, Type: typeRefusal, Extra: f.Str("type", typeRefusal).Str("refusal", t.refusal).Raw()})
+	}
 	t.readMedia(msg, at)
 	t.readCalls(msg, at)
 	return t
 }
+
+// typeRefusal is the type of the part that holds the words of a refusal.
+const typeRefusal = "refusal"
+
+// summarized is the type of a content chunk with summaries of the reasoning.
+const summarized = "reasoning"
 
 // tagged marks, while a message is read, reasoning that stood in tags.
 const tagged = "\x00tag"
@@ -153,7 +163,7 @@ func detailsText(details jsonx.Value) string {
 func (t *message) readContent(content jsonx.Value, at string, p codecs.Profile) []codecs.Part {
 	switch content.Kind() {
 	case jsonx.String:
-		return splitThink([]string{content.Str()}, p)
+		return t.splitThink([]string{content.Str()}, at, p)
 	case jsonx.Object, jsonx.Number, jsonx.Bool:
 		return []codecs.Part{{Kind: codecs.KindText, Text: string(content.Raw())}}
 	}
@@ -162,7 +172,7 @@ func (t *message) readContent(content jsonx.Value, at string, p codecs.Profile) 
 	var texts []string // a run of text chunks: tags may open in one and close in the next
 	flush := func() {
 		if texts != nil {
-			out = append(out, splitThink(texts, p)...)
+			out = append(out, t.splitThink(texts, at, p)...)
 			texts = nil
 		}
 	}
@@ -178,6 +188,9 @@ func (t *message) readContent(content jsonx.Value, at string, p codecs.Profile) 
 		case typ == "thinking":
 			flush()
 			out = append(out, thinkingPart(chunk))
+		case typ == summarized && chunk.Get("summary").IsArray():
+			flush()
+			out = append(out, summaryPart(chunk))
 		case typ == "image_url":
 			flush()
 			out = append(out, imagePart(chunk))
@@ -206,10 +219,29 @@ func thinkingPart(chunk jsonx.Value) codecs.Part {
 	return part
 }
 
+// summaryPart reads a reasoning chunk (Databricks): a list of summaries, each with
+// its signature.
+func summaryPart(chunk jsonx.Value) codecs.Part {
+	part := codecs.Part{Kind: codecs.KindReasoning, Type: summarized, Extra: wire.Without(chunk, "type")}
+	var texts []string
+	for _, s := range chunk.Get("summary").Items() {
+		if text := s.Get("text").Str(); text != "" {
+			texts = append(texts, text)
+		}
+		if part.Signature == "" {
+			part.Signature = s.Get("signature").Str()
+		}
+	}
+	part.Text = strings.Join(texts, "\n")
+	part.Redacted = part.Text == ""
+	return part
+}
+
 // splitThink turns a run of texts into text and reasoning parts. Without a tag
 // the texts stay apart and byte for byte.
-func splitThink(texts []string, p codecs.Profile) []codecs.Part {
+func (t *message) splitThink(texts []string, at string, p codecs.Profile) []codecs.Part {
 	whole := strings.Join(texts, "")
+	t.Warnings = append(t.Warnings, wire.UnpairedThink(whole, at, p)...)
 	out, _ := wire.SplitThink(whole, p)
 	if len(out) == 1 && out[0].Kind == codecs.KindText && out[0].Text == whole {
 		out = nil

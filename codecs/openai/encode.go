@@ -67,6 +67,9 @@ func (a *assistantFields) read(parts []codecs.Part) error {
 				a.warn(codecs.WarnLossy, i, "chat completions has no item of type %q; it is left out", p.Type)
 			}
 		case codecs.KindOpaque:
+			if p.Type == typeRefusal && a.reply {
+				continue // the finish message has its words
+			}
 			if chatPart(p) {
 				a.texts, a.rich = append(a.texts, p.Extra), true
 			} else {
@@ -86,6 +89,9 @@ func (a *assistantFields) think(i int, p codecs.Part) {
 	switch {
 	case !a.reply && a.profile.ReasoningEcho == codecs.EchoRefused:
 		a.warn(codecs.WarnReasoningDropped, i, "the engine refuses reasoning in the history; it is left out")
+		return
+	case p.Type == summarized && jsonx.Of(p.Extra).Get("summary").IsArray():
+		a.texts, a.rich = append(a.texts, (&jsonx.Fields{}).Str("type", summarized).Merge(p.Extra).Raw()), true
 		return
 	case details.IsArray():
 		for _, d := range details.Items() {

@@ -17,9 +17,9 @@ var dialect = laws.Dialect{
 		{ResultImages: codecs.MediaFollowUp, ResultPDF: codecs.MediaFollowUp},
 		{IDRule: "mistral9"},
 	},
-	// Images, sound, executed tools and custom calls are no keys of an echo.
+	// Images, sound, executed tools, custom calls and refusals are no keys of an echo.
 	Echoed: func(p codecs.Part) (codecs.Part, bool) {
-		return p, p.Kind != codecs.KindMedia && p.Kind != codecs.KindServer && p.Kind != codecs.KindClient
+		return p, p.Type != "refusal" && p.Kind != codecs.KindMedia && p.Kind != codecs.KindServer && p.Kind != codecs.KindClient
 	},
 	Errors: []string{codecs.ErrBlocked}, // told as moderation
 }

@@ -23,7 +23,8 @@ type entry struct {
 //   - a call without a result goes, and with it a reasoning item before it that
 //     would be left without a following item of its own (OpenAI refuses that:
 //     "was provided without its required following item");
-//   - a call without a name goes;
+//   - a call without a name goes, and where there are results so does a call that
+//     the client answers in another way;
 //   - Profile.EchoItems, FlattenText and ReasoningEcho drop or reduce what the
 //     engine refuses;
 //   - a call without call_id gets one, the same in echo and output.
@@ -47,7 +48,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	if err != nil {
 		return nil, nil, err
 	}
-	e := echo{calls: calls, results: byPos, all: len(results) == 0, profile: p, Notes: wire.Notes{Warnings: warnings}}
+	e := echo{calls: calls, results: byPos, all: len(results) == 0, profile: p, shellDone: shellOutputs(root.Get("output").Items()), Notes: wire.Notes{Warnings: warnings}}
 	next := 0
 	for i, item := range root.Get("output").Items() {
 		e.item(item, fmt.Sprintf("/output/%d", i), &next)
@@ -63,6 +64,8 @@ type echo struct {
 	all     bool // no results: nothing is unanswered
 	profile codecs.Profile
 	entries []entry
+
+	shellDone map[string]bool
 }
 
 func (e *echo) item(v jsonx.Value, pointer string, next *int) {
@@ -76,7 +79,10 @@ func (e *echo) item(v jsonx.Value, pointer string, next *int) {
 		return
 	}
 	n := entry{raw: v.Raw(), typ: typ, pos: -1, gone: !sendable(typ, e.profile)}
-	if n.gone && typ == typeReasoning {
+	if !e.all && !n.gone && typ != typeApproval && itemKind(v, e.shellDone, e.profile) == codecs.KindClient {
+		n.gone = true
+		e.Warn(codecs.WarnCallDropped, pointer, "a %s has no tool result and left the echo", typ)
+	} else if n.gone && typ == typeReasoning {
 		e.Warn(codecs.WarnReasoningDropped, pointer, "this engine refuses reasoning items: one left the echo")
 	} else if n.gone {
 		e.Warn(codecs.WarnItemDropped, pointer, "this engine refuses %s items: one left the echo", typ)

@@ -19,6 +19,7 @@ const (
 	typeReasoning = "reasoning"
 	typeImageGen  = "image_generation_call"
 	typeRefusal   = "refusal"
+	typeApproval  = "mcp_approval_request"
 )
 
 // serverItems are items that report what the provider ran. Source: spec 1.6,
@@ -33,7 +34,7 @@ var serverItems = map[string]bool{
 // clientItems are calls that the client must answer with an item of its own
 // kind. The tool loop cannot. Source: spec 1.6.
 var clientItems = map[string]bool{
-	"computer_call": true, "local_shell_call": true, "apply_patch_call": true, "mcp_approval_request": true,
+	"computer_call": true, "local_shell_call": true, "apply_patch_call": true, typeApproval: true,
 }
 
 // itemType is the type of an item; one without a type but with a role is a
@@ -187,7 +188,7 @@ func (rd *reader) messageItem(v jsonx.Value, pointer string) {
 	}
 	content := v.Get("content")
 	if s, ok := content.Text(); ok {
-		rd.text(s, id, outer)
+		rd.text(s, id, pointer, outer)
 		return
 	}
 	for i, block := range content.Items() {
@@ -207,14 +208,15 @@ func (rd *reader) messageItem(v jsonx.Value, pointer string) {
 				var f jsonx.Fields
 				extra, outer = f.Merge(outer).Merge(extra).Raw(), nil
 			}
-			rd.text(block.Get("text").Str(), id, extra)
+			rd.text(block.Get("text").Str(), id, at, extra)
 		default:
 			rd.add(codecs.Part{Kind: codecs.KindOpaque, Type: t, ID: id, Extra: block.Raw()})
 		}
 	}
 }
 
-func (rd *reader) text(s, id string, extra codecs.Raw) {
+func (rd *reader) text(s, id, at string, extra codecs.Raw) {
+	rd.warnings = append(rd.warnings, wire.UnpairedThink(s, at, rd.profile)...)
 	parts, tagged := wire.SplitThink(s, rd.profile)
 	rd.tagged = rd.tagged || tagged
 	for _, p := range parts {

@@ -17,6 +17,10 @@ var dialect = laws.Dialect{
 		{EchoItems: []string{"message", "function_call"}, FlattenText: true, UndecodableEcho: codecs.UndecodableEmpty},
 		{ReasoningEcho: codecs.EchoRefused},
 	},
+	// A call that the client answers in another way has no result.
+	Echoed: func(p codecs.Part) (codecs.Part, bool) {
+		return p, p.Kind != codecs.KindClient || p.Type == "mcp_approval_request"
+	},
 	// The provider itself marks the message that a limit cut.
 	Rendered: func(p codecs.Part) codecs.Part {
 		if p.Kind == codecs.KindText && string(p.Extra) == `{"status":"incomplete"}` {

@@ -20,5 +20,4 @@ var decisions = map[string]string{
 // missing.
 var open = map[string]string{
 	"R215": "gemini: an empty word stays in enum",
-	"R233": "gemini: includeServerSideToolInvocations is not set where a search stands beside functions",
 }
