@@ -23,6 +23,7 @@ type Warning struct {
 const (
 	WarnDoubleEncoded    = "arguments.double_encoded"   // arguments were a JSON string inside a JSON string; unwrapped once
 	WarnParametersKey    = "arguments.parameters_key"   // the key parameters was read as arguments
+	WarnArgumentsString  = "arguments.string"           // a request has no object where the wire wants one for arguments
 	WarnArgumentsEmptied = "arguments.emptied"          // undecodable arguments go back as {}
 	WarnCallNameless     = "call.nameless"              // a call without a name was left out
 	WarnBlockUnreadable  = "call.unreadable_block"      // a <tool_call> block that is no call stays text

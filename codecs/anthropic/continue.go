@@ -141,6 +141,9 @@ func (e *echo) call(call codecs.ToolCall, block codecs.Raw, at string) (codecs.R
 		e.Warn(codecs.WarnArgumentsEmptied, at+"/input", "undecodable arguments of %s go back as {}", call.Name)
 		return jsonx.Set(block, "/input", []byte("{}"))
 	}
+	if call.Arguments != nil && !jsonx.Of(block).Get("input").IsObject() && e.profile.UndecodableEcho != codecs.UndecodableVerbatim {
+		return jsonx.Set(block, "/input", call.Arguments)
+	}
 	return block, nil
 }
 

@@ -131,6 +131,9 @@ func (p *parser) blocks(role string, content jsonx.Value, at string) {
 			p.add(role, codecs.Part{}, i == 0)
 		case role == "assistant" && typ == typeToolUse:
 			call, warnings := readCall(b, here, calls)
+			if in := b.Get("input"); in.Defined() && !in.IsObject() {
+				warnings = append(warnings, codecs.Warnf(codecs.WarnArgumentsString, here+"/input", "input of %s is no object", call.Name))
+			}
 			calls++
 			p.Warnings = append(p.Warnings, warnings...)
 			p.add(role, codecs.Part{Kind: codecs.KindCall, Call: &call}, i == 0)

@@ -151,8 +151,11 @@ func (t *echo) echoPart(i int, part jsonx.Value, answered map[int]codecs.ToolRes
 			return nil, nil, err
 		}
 	}
-	if t.calls[pos].ArgumentsErr == "" {
-		return raw, nil, nil
+	if args := jsonx.Of(raw).Get(key).Get("args"); t.calls[pos].ArgumentsErr == "" {
+		if args.Defined() && !args.IsObject() { // the text of an object
+			raw, err = jsonx.Set(raw, "/"+key+"/args", t.calls[pos].Arguments)
+		}
+		return raw, nil, err
 	}
 	t.emptied[pos] = true
 	raw, err = jsonx.Set(raw, "/"+key+"/args", []byte("{}"))

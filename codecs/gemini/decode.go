@@ -251,6 +251,9 @@ func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (c
 	rd.calls++
 	c.Extra = wire.Object(without(v, "id", "name", "args", "willContinue"))
 	rd.Warnings = append(rd.Warnings, wire.ReadArguments(c, v.Get("args"), pointer+"/args")...)
+	if args := v.Get("args"); rd.request && args.Defined() && !args.IsObject() {
+		rd.Warn(codecs.WarnArgumentsString, pointer+"/args", "args of %s is no object", name)
+	}
 	return codecs.Part{Kind: codecs.KindCall, Call: c}, true
 }
 

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -16,6 +17,7 @@ func echoChecks() []check {
 		{"echo.calls", atRequest, echoTurns},
 		{"echo.calls", atTurn, echoCalls},
 		{"echo.arguments_verbatim", atTurn, echoArguments},
+		{"echo.undecodable", atRequest, argumentObjects},
 		{"echo.text", atTurn, echoText},
 		{"echo.items", atTurn, echoItems},
 	}
@@ -35,6 +37,26 @@ func echoCalls(c *scene) {
 			c.fail(fmt.Sprintf("call %d of %s", n+1, w.Name), "no such call in the history")
 		default: // another id is as good, as long as the result has the same
 			c.pass()
+		}
+	}
+}
+
+// argumentObjects: where the wire has an object for arguments, a text in its
+// place is refused, but by the engines that send one themselves.
+func argumentObjects(c *scene) {
+	if !c.wire().ObjectArguments || c.x.Profile.UndecodableEcho == codecs.UndecodableVerbatim {
+		return
+	}
+	for _, w := range c.x.Forgiven {
+		if w.Code == codecs.WarnArgumentsString {
+			c.fail("an object for the arguments of each call", w.Text)
+			return
+		}
+	}
+	for _, m := range c.x.Request.Messages {
+		if slices.ContainsFunc(m.Parts, func(p codecs.Part) bool { return p.Kind == codecs.KindCall }) {
+			c.pass()
+			return
 		}
 	}
 }

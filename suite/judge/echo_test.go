@@ -25,7 +25,15 @@ func echoRows(t *testing.T) []row {
 	picky := newChat(t, "responses")
 	picky.profile.EchoItems = []string{"message"}
 	c := call("c1", "tide", oban)
+	asText := in("anthropic", some{c}, some{c})
+	asText.Exchanges[1].Forgiven = []codecs.Warning{{Code: codecs.WarnArgumentsString}}
+	own := in("anthropic", some{c}, some{c})
+	own.Exchanges[1].Forgiven, own.Exchanges[1].Profile.UndecodableEcho = asText.Exchanges[1].Forgiven, codecs.UndecodableVerbatim
 	return []row{
+		{rule: "echo.undecodable", name: "an object", seen: in("gemini", some{c}, some{c}), verdict: results.Pass},
+		{rule: "echo.undecodable", name: "a text", seen: asText, verdict: results.Fail},
+		{rule: "echo.undecodable", name: "a text, where the engine sends it", seen: own},
+		{rule: "echo.undecodable", name: "a wire with texts", seen: in("openai", some{c}, some{c})},
 		{rule: "echo.calls", name: "there", seen: at(one, one), verdict: results.Pass},
 		{rule: "echo.calls", name: "another id", seen: in("openai", some{call("c0", "tide", oban)}, some{c}), verdict: results.Pass},
 		{rule: "echo.calls", name: "one of two lost", seen: at(some{c, call("c2", "wind", oban)}, some{c}), verdict: results.Fail},
