@@ -52,7 +52,9 @@ func decodeError(pointer string, err error) error {
 // content without a call it is not one: see Reply.
 func errorInside(v jsonx.Value, body []byte) error {
 	e := v.Get("error")
-	if v.Get("type").Str() != "error" && (!e.Defined() || v.Get("content").Len() > 0 && !slices.ContainsFunc(v.Get("content").Items(), isCall)) {
+	base := wire.Scalar(v.Path("base_resp", "status_code")) // MiniMax
+	failed := base != "" && base != "0" && v.Get("content").Len() == 0
+	if !failed && v.Get("type").Str() != "error" && (!e.Defined() || v.Get("content").Len() > 0 && !slices.ContainsFunc(v.Get("content").Items(), isCall)) {
 		return nil
 	}
 	code, message := envelope(v)

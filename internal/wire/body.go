@@ -101,7 +101,7 @@ func ErrorKind(status int, code, message string) string {
 		return codecs.ErrQuota
 	case has("content_policy", "content_filter", "moderation", "responsible_ai", "safety_violation"):
 		return codecs.ErrModeration
-	case status == 401, status == 403, has("authentication", "invalid_api_key", "api key not valid", "unauthenticated", "permission_denied"):
+	case status == 401, status == 403, has("authentication", "invalid_api_key", "api key not valid", "incorrect api key", "unauthenticated", "permission_denied"):
 		return codecs.ErrAuth
 	case has("overloaded", "capacity"), status == 529, status == 503, has("unavailable") && status >= 500:
 		return codecs.ErrOverload

@@ -107,7 +107,7 @@ func ParseTool(entry codecs.Raw) (tool codecs.Tool, ok bool, err error) {
 	const refuse = " (refusing to drop it or to send it as a function tool)"
 	switch class {
 	case ServerTool:
-		return codecs.Tool{}, false, fmt.Errorf("'%s' is a server-side tool (%s), not a function tool%s", label, owner, refuse)
+		return codecs.Tool{}, false, fmt.Errorf("'%s' is a server-side tool (%s), not a function tool%s; where its wire is spoken it goes into server_tools", label, owner, refuse)
 	case ClientTool:
 		return codecs.Tool{}, false, fmt.Errorf("'%s' is a client-executed built-in tool (%s), not a server tool, and the loop cannot run it%s", label, owner, refuse)
 	case UnknownTool:
