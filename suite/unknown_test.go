@@ -255,7 +255,6 @@ func TestLeftOut(t *testing.T) {
 
 		// The wire has an object, and a text in its place is the form of others.
 		"anthropic errors/undecodable-arguments": true,
-		"gemini errors/undecodable-arguments":    true,
 
 		"anthropic truncation/lone-cut":          true, // an error status takes the place of the call
 		"anthropic truncation/second-of-two-cut": true,
