@@ -1,9 +1,12 @@
 // Package jsonx reads, compares and edits JSON without changing what it does
 // not touch: key order, number spelling and string escapes stay as they came.
 //
-// It is the only importer of gjson and sjson. Both misbehave on invalid input
-// and on user-made keys, so every entry point validates first and addresses
-// values by RFC 6901 JSON pointers.
+// index.go reads: one pass validates a text and notes where its values are; each
+// is a piece of that text, and a string is unescaped when somebody asks for it.
+//
+// It is the only importer of sjson, which misbehaves on invalid input and on
+// user-made keys: every edit validates first and addresses values by RFC 6901
+// JSON pointers.
 package jsonx
 
 import (
@@ -12,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	json2 "github.com/go-json-experiment/json"
@@ -55,10 +59,25 @@ const MaxDepth = 5000
 // Check reports whether b is exactly one JSON value, with optional white space
 // around it, nested at most MaxDepth levels. The error is a *SyntaxError.
 func Check(b []byte) error {
+	if wellFormed(b, MaxDepth) {
+		return nil
+	}
+	return fault(b)
+}
+
+// fault finds the place at which b stops being JSON. It is a second reader, for
+// its words: index.go only tells whether.
+func fault(b []byte) error {
+	if len(b) > math.MaxInt32 {
+		return &SyntaxError{Offset: math.MaxInt32, Reason: "longer than 2 GiB"}
+	}
 	if at := tooDeep(b, MaxDepth); at >= 0 {
 		return &SyntaxError{Offset: int64(at), Reason: fmt.Sprintf("nested deeper than %d levels", MaxDepth)}
 	}
-	return check(b)
+	if err := check(b); err != nil {
+		return err
+	}
+	return &SyntaxError{Reason: "invalid JSON"}
 }
 
 // tooDeep returns where brackets outside strings nest deeper than most levels,
@@ -116,11 +135,23 @@ func syntaxError(err error, d *jsontext.Decoder, size int) error {
 }
 
 // Parse validates b and returns its root.
-func Parse(b []byte) (Value, error) {
-	if err := Check(b); err != nil {
-		return Value{}, err
+// It keeps a copy of its own: b may be used again, as buffers
+// of streams are, and values stay what they were.
+func Parse(b []byte) (Value, error) { return ParseText(string(b)) }
+
+// ParseText is Parse for a text, which needs no copy.
+func ParseText(s string) (Value, error) {
+	if d := indexed(s, MaxDepth); d != nil {
+		return Value{d: d}, nil
 	}
-	return Of(b), nil
+	return Value{}, fault(bytesOf(s))
+}
+
+// IsObjectText tells whether s is one JSON object.
+func IsObjectText(s string) bool {
+	b := bytesOf(s)
+	t := bytes.TrimLeft(b, " \t\r\n")
+	return len(t) > 0 && t[0] == '{' && wellFormed(b, MaxDepth)
 }
 
 // Quote returns s as a JSON string. Only what JSON demands is escaped; bad

@@ -1,11 +1,10 @@
 package jsonx
 
 import (
+	"math"
+	"slices"
 	"sort"
 	"strconv"
-	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // Kind is the JSON type of a Value.
@@ -28,7 +27,10 @@ func (k Kind) String() string {
 
 // Value is one value inside validated JSON. The zero Value is absent; every
 // method may be called on it.
-type Value struct{ r gjson.Result }
+type Value struct {
+	d *document
+	i int32
+}
 
 // Member is one key and value of an object.
 type Member struct {
@@ -36,38 +38,34 @@ type Member struct {
 	Value Value
 }
 
-// Of returns the root of raw, which must be valid JSON: a Raw that came out of
-// this package or passed Check. Use Parse for anything else.
+// Of returns the root of raw, which must be valid JSON that nobody writes to any
+// more: a Raw that came out of this package or passed Check. Of invalid JSON it
+// is absent. Use Parse for anything else.
 func Of(raw []byte) Value {
-	if len(raw) == 0 {
-		return Value{}
+	if d := indexed(view(raw), math.MaxInt); d != nil {
+		return Value{d: d}
 	}
-	return Value{gjson.ParseBytes(raw)}
+	return Value{}
+}
+
+func (v Value) node() *node { return &v.d.nodes[v.i] }
+
+// spelling is the text of v on the wire.
+func (v Value) spelling() string {
+	n := v.node()
+	return v.d.src[n.start:n.end]
 }
 
 // Kind returns the JSON type.
 func (v Value) Kind() Kind {
-	switch v.r.Type {
-	case gjson.Null:
-		if v.r.Raw == "" {
-			return Absent
-		}
-		return Null
-	case gjson.False, gjson.True:
-		return Bool
-	case gjson.Number:
-		return Number
-	case gjson.String:
-		return String
+	if v.d == nil {
+		return Absent
 	}
-	if strings.HasPrefix(v.r.Raw, "[") {
-		return Array
-	}
-	return Object
+	return v.node().kind
 }
 
 // Exists tells whether there is a value; null is one.
-func (v Value) Exists() bool { return v.Kind() != Absent }
+func (v Value) Exists() bool { return v.d != nil }
 
 // IsObject and IsArray tell the kind.
 func (v Value) IsObject() bool { return v.Kind() == Object }
@@ -78,71 +76,91 @@ func (v Value) IsArray() bool { return v.Kind() == Array }
 // Defined tells whether v is there and not null.
 func (v Value) Defined() bool { return v.Kind() > Null }
 
-// Raw returns the wire spelling, nil when absent.
+// Raw returns the wire spelling, nil when absent. It is a piece of the document
+// and not to be written to; appending to it copies.
 func (v Value) Raw() Raw {
-	if v.r.Raw == "" {
+	if v.d == nil {
 		return nil
 	}
-	return Raw(v.r.Raw)
+	return Raw(bytesOf(v.spelling()))
 }
 
 // Text returns the content of a string, bad UTF-8 and lone surrogates read as
 // U+FFFD; ok is false for every other kind.
 func (v Value) Text() (s string, ok bool) {
-	if v.r.Type != gjson.String {
+	if v.Kind() != String {
 		return "", false
 	}
-	return strings.ToValidUTF8(v.r.Str, "\uFFFD"), true
+	return v.d.text(v.i), true
 }
 
 // Str returns the content of a string and "" for every other kind.
 func (v Value) Str() string { s, _ := v.Text(); return s }
 
 // Bool returns the value of a boolean, false for every other kind.
-func (v Value) Bool() bool { return v.r.Type == gjson.True }
+func (v Value) Bool() bool { return v.Kind() == Bool && v.spelling() == "true" }
 
 // Int returns a number that is an integer in the range of int64. A fraction of
 // zero, as in 12.0, is accepted.
 func (v Value) Int() (n int64, ok bool) {
-	if v.r.Type != gjson.Number {
+	if v.Kind() != Number {
 		return 0, false
 	}
-	if n, err := strconv.ParseInt(v.r.Raw, 10, 64); err == nil {
+	s := v.spelling()
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true
 	}
-	f := v.r.Num
+	f, _ := strconv.ParseFloat(s, 64) // the error only reports what is out of range
 	if f != float64(int64(f)) || f > 1<<53 || f < -(1<<53) {
 		return 0, false
 	}
 	return int64(f), true
 }
 
+// first is the first child, 0 when there is none or v is no container.
+func (v Value) first() int32 {
+	if v.d == nil || v.node().size == 0 {
+		return 0
+	}
+	return v.i + 1
+}
+
 // Get returns the member called key, absent when there is none or v is no
 // object. Of a repeated key the last one counts.
-func (v Value) Get(key string) Value {
-	var found Value
+func (v Value) Get(key string) (found Value) {
 	if !v.IsObject() {
 		return found
 	}
-	v.r.ForEach(func(k, val gjson.Result) bool {
-		if k.Str == key {
-			found = Value{val}
+	for k := v.first(); k > 0; k = v.d.nodes[k].next {
+		if v.d.key(k) == key {
+			found = Value{v.d, k + 1}
 		}
-		return true
-	})
+	}
 	return found
 }
 
 // repeats tells whether an object has a key more than once.
 func (v Value) repeats(key string) bool {
 	n := 0
-	v.r.ForEach(func(k, _ gjson.Result) bool {
-		if k.Str == key {
+	for k := v.first(); k > 0; k = v.d.nodes[k].next {
+		if v.d.key(k) == key {
 			n++
 		}
-		return n < 2
-	})
+	}
 	return n > 1
+}
+
+// HasOnly tells whether v has no member but those of keys.
+func (v Value) HasOnly(keys ...string) bool {
+	if !v.IsObject() {
+		return true
+	}
+	for k := v.first(); k > 0; k = v.d.nodes[k].next {
+		if !slices.Contains(keys, v.d.key(k)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Path returns Get applied along keys.
@@ -155,39 +173,32 @@ func (v Value) Path(keys ...string) Value {
 
 // At returns element i of a list, absent when there is none.
 func (v Value) At(i int) Value {
-	var found Value
-	if !v.IsArray() || i < 0 {
-		return found
+	if !v.IsArray() || i < 0 || i >= int(v.node().size) {
+		return Value{}
 	}
-	n := 0
-	v.r.ForEach(func(_, val gjson.Result) bool {
-		if n == i {
-			found = Value{val}
-			return false
-		}
-		n++
-		return true
-	})
-	return found
+	k := v.first()
+	for ; i > 0; i-- {
+		k = v.d.nodes[k].next
+	}
+	return Value{v.d, k}
 }
 
 // Items returns the elements of a list, nil for every other kind.
 func (v Value) Items() []Value {
-	if !v.IsArray() {
+	if !v.IsArray() || v.node().size == 0 {
 		return nil
 	}
-	var out []Value
-	v.r.ForEach(func(_, val gjson.Result) bool {
-		out = append(out, Value{val})
-		return true
-	})
+	out := make([]Value, 0, v.node().size)
+	for k := v.first(); k > 0; k = v.d.nodes[k].next {
+		out = append(out, Value{v.d, k})
+	}
 	return out
 }
 
 // Len returns the number of elements or of distinct keys.
 func (v Value) Len() int {
 	if v.IsArray() {
-		return len(v.Items())
+		return int(v.node().size)
 	}
 	return len(v.Members())
 }
@@ -195,20 +206,32 @@ func (v Value) Len() int {
 // Members returns the members of an object in wire order, nil for every other
 // kind. Of a repeated key the last value stands, at the place of the first.
 func (v Value) Members() []Member {
-	if !v.IsObject() {
+	if !v.IsObject() || v.node().size == 0 {
 		return nil
 	}
-	var out []Member
-	at := map[string]int{}
-	v.r.ForEach(func(k, val gjson.Result) bool {
-		if i, again := at[k.Str]; again {
-			out[i].Value = Value{val}
-			return true
+	out := make([]Member, 0, v.node().size)
+	var at map[string]int // from many members on
+	if v.node().size >= manyFields {
+		at = make(map[string]int, v.node().size)
+	}
+	for k := v.first(); k > 0; k = v.d.nodes[k].next {
+		m := Member{v.d.key(k), Value{v.d, k + 1}}
+		i, again := -1, false
+		if at != nil {
+			i, again = at[m.Key]
+		} else {
+			i = slices.IndexFunc(out, func(o Member) bool { return o.Key == m.Key })
+			again = i >= 0
 		}
-		at[k.Str] = len(out)
-		out = append(out, Member{k.Str, Value{val}})
-		return true
-	})
+		if again {
+			out[i].Value = m.Value
+			continue
+		}
+		if at != nil {
+			at[m.Key] = len(out)
+		}
+		out = append(out, m)
+	}
 	return out
 }
 

@@ -50,19 +50,20 @@ func readArgumentsText(call *codecs.ToolCall, text, pointer string) []codecs.War
 		call.Arguments = codecs.Raw("{}")
 		return nil
 	}
-	v, err := jsonx.Parse([]byte(text))
+	if jsonx.IsObjectText(text) {
+		call.Arguments = codecs.Raw(strings.TrimSpace(text))
+		return nil
+	}
+	v, err := jsonx.ParseText(text)
 	if err != nil {
 		call.ArgumentsErr = reason(err)
 		return nil
 	}
 	switch v.Kind() {
-	case jsonx.Object:
-		call.Arguments = codecs.Raw(strings.TrimSpace(text))
 	case jsonx.Null:
 		call.Arguments = codecs.Raw("{}")
 	case jsonx.String:
-		inner, err := jsonx.Parse([]byte(v.Str()))
-		if err != nil || !inner.IsObject() {
+		if !jsonx.IsObjectText(v.Str()) {
 			call.ArgumentsErr = notAnObject
 			return nil
 		}

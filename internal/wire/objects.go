@@ -27,6 +27,9 @@ func Object(members []jsonx.Member) codecs.Raw {
 // Without returns the members of an object whose key is none of keys, as an
 // object, or nil when nothing is left.
 func Without(v jsonx.Value, keys ...string) codecs.Raw {
+	if v.HasOnly(keys...) {
+		return nil
+	}
 	var rest []jsonx.Member
 	for _, m := range v.Members() {
 		if !slices.Contains(keys, m.Key) {
