@@ -115,7 +115,9 @@ func (c counts) add(engine, fact string, s cassettes.Source) {
 	}
 	f := c[engine][fact]
 	if f.Count == 0 {
-		f.Repository, f.Path, f.Commit = s.Repo, s.Path, s.Commit
+		// A recording that was put together from several files names all of them.
+		path, _, _ := strings.Cut(s.Path, " + ")
+		f.Repository, f.Path, f.Commit = s.Repo, path, s.Commit
 	}
 	f.Count++
 	c[engine][fact] = f
