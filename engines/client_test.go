@@ -86,7 +86,7 @@ func TestURLs(t *testing.T) {
 			"",
 			"https://bedrock-runtime.eu-central-1.amazonaws.com/model/arn:aws:bedrock:x:1:inference-profile%2Fy/invoke", "error: bedrock",
 		},
-		{"bedrock-responses", "", nil, "", "https://bedrock-mantle.us-east-1.api.aws/openai/v1/responses", "="},
+		{"bedrock-responses", "", nil, "", "https://bedrock-mantle.us-east-1.api.aws/v1/responses", "="},
 		{
 			"azure-openai", "gpt-4.1",
 			map[string]string{"resource": "harbour"},
