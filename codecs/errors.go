@@ -11,22 +11,22 @@ const MaxBody = 32 << 20
 
 // Kinds of a ProviderError.
 const (
-	ErrAuth       = "auth"
-	ErrQuota      = "quota"
-	ErrRate       = "rate"
-	ErrShape      = "shape" // the request is refused for what it says
-	ErrModeration = "moderation"
-	ErrBlocked    = "blocked" // the prompt was refused as a whole
-	ErrOverload   = "overload"
-	ErrServer     = "server"
+	ErrAuth       ErrorKind = "auth"
+	ErrQuota      ErrorKind = "quota"
+	ErrRate       ErrorKind = "rate"
+	ErrShape      ErrorKind = "shape" // the request is refused for what it says
+	ErrModeration ErrorKind = "moderation"
+	ErrBlocked    ErrorKind = "blocked" // the prompt was refused as a whole
+	ErrOverload   ErrorKind = "overload"
+	ErrServer     ErrorKind = "server"
 )
 
 // ProviderError is an error that the provider reported: with an error status,
 // inside a 200 body or inside a stream.
 type ProviderError struct {
 	Dialect    Dialect
-	Status     int    // HTTP status; 200 for an error inside a reply
-	Kind       string // one of the kinds above
+	Status     int // HTTP status; 200 for an error inside a reply
+	Kind       ErrorKind
 	Code       string // the provider's own code or type, "" when it gave none
 	Message    string // the provider's own words
 	RetryAfter string // header value as it came, "" when absent
@@ -36,6 +36,14 @@ type ProviderError struct {
 }
 
 func (e *ProviderError) Error() string { return e.Prefix + e.Message + e.Suffix }
+
+// Is finds the kind: errors.Is(err, ErrRate) tells a rate limit.
+func (e *ProviderError) Is(target error) bool { return target == e.Kind }
+
+// ErrorKind is a kind of ProviderError, for errors.Is. The empty one is none.
+type ErrorKind string
+
+func (k ErrorKind) Error() string { return "provider error of the kind " + string(k) }
 
 // What errors.Is finds in the errors of this module.
 var (

@@ -407,7 +407,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // errorCodec reads every error as one of a given kind.
 type errorCodec struct {
 	codecs.Codec
-	kind, after string
+	kind  codecs.ErrorKind
+	after string
 }
 
 func (c errorCodec) Error(status int, _ map[string][]string, body []byte) *codecs.ProviderError {

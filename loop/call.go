@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -13,22 +14,19 @@ import (
 // that stands in it all the same is answered with the reason, since no request
 // may leave a call open.
 func (r *run) answer(ctx context.Context, turn codecs.Reply) error {
-	var results []codecs.ToolResult
-	for _, call := range turn.Calls() {
-		var result codecs.ToolResult
-		if turn.Finish == codecs.FinishPause {
-			result = errorResult("not run: the turn was paused before the call was complete")
-		} else {
-			if ctx.Err() != nil {
-				return r.cancelled(ctx)
-			}
-			result = r.execute(ctx, call)
-			if ctx.Err() != nil {
-				return r.cancelled(ctx)
-			}
+	calls := turn.Calls()
+	answers := make([]codecs.ToolResult, len(calls))
+	if turn.Finish == codecs.FinishPause {
+		for i := range calls {
+			answers[i] = errorResult("not run: the turn was paused before the call was complete")
 		}
-		paired := call.Result(result.Content...)
-		paired.Structured, paired.IsError = result.Structured, result.IsError
+	} else if err := r.execute(ctx, calls, answers); err != nil {
+		return err
+	}
+	var results []codecs.ToolResult
+	for i, call := range calls {
+		paired := call.Result(answers[i].Content...)
+		paired.Structured, paired.IsError = answers[i].Structured, answers[i].IsError
 		results = append(results, paired)
 	}
 	messages, warnings, err := r.Codec.Continue(turn, results, r.Profile)
@@ -40,9 +38,45 @@ func (r *run) answer(ctx context.Context, turn codecs.Reply) error {
 	return nil
 }
 
-// execute gives the result of one call. The order of the checks is that of
-// spec 2.2: hook, unknown name, undecodable arguments, run.
-func (r *run) execute(ctx context.Context, call codecs.ToolCall) codecs.ToolResult {
+// execute runs the calls of a turn, Concurrent at a time, and puts what came of
+// each into answers.
+func (r *run) execute(ctx context.Context, calls []codecs.ToolCall, answers []codecs.ToolResult) error {
+	for len(calls) > 0 {
+		n := min(max(r.Concurrent, 1), len(calls))
+		var ready sync.WaitGroup
+		jobs := make([]*Executed, n)
+		for i, call := range calls[:n] {
+			if ctx.Err() != nil {
+				return r.cancelled(ctx)
+			}
+			var server ToolServer
+			if jobs[i], server = r.settle(call, &answers[i]); jobs[i] != nil {
+				ready.Go(func() { r.runOne(ctx, server, jobs[i]) })
+			}
+		}
+		ready.Wait()
+		for i, job := range jobs {
+			if job == nil {
+				continue
+			}
+			answers[i] = job.Result
+			r.out.Ran = append(r.out.Ran, *job)
+			if r.AfterCall != nil {
+				r.AfterCall(*job)
+			}
+		}
+		if ctx.Err() != nil {
+			return r.cancelled(ctx)
+		}
+		calls, answers = calls[n:], answers[n:]
+	}
+	return nil
+}
+
+// settle tells what is to be run for a call, and where; nothing where the answer is
+// there without it. The order of the checks is that of spec 2.2: hook, unknown name,
+// undecodable arguments, run.
+func (r *run) settle(call codecs.ToolCall, answer *codecs.ToolResult) (*Executed, ToolServer) {
 	if own := r.out.ToolNames[call.Name]; own != "" {
 		call.Name = own
 	}
@@ -50,27 +84,34 @@ func (r *run) execute(ctx context.Context, call codecs.ToolCall) codecs.ToolResu
 		name := call.Name
 		var skip bool
 		if call, skip = r.BeforeCall(call); skip {
-			return codecs.ToolResult{Content: []codecs.Raw{codecs.TextBlock(fmt.Sprintf("Tool call '%s' was skipped by plugin.", name))}}
+			*answer = codecs.ToolResult{Content: []codecs.Raw{codecs.TextBlock(fmt.Sprintf("Tool call '%s' was skipped by plugin.", name))}}
+			return nil, nil
 		}
 	}
 	server, known := r.owner[call.Name]
 	if !known {
-		return errorResult("unknown tool " + call.Name)
+		*answer = errorResult("unknown tool " + call.Name)
+		return nil, nil
 	}
 	if reason := undecodable(call); reason != "" {
-		return errorResult("arguments are not valid JSON: " + reason)
+		*answer = errorResult("arguments are not valid JSON: " + reason)
+		return nil, nil
 	}
+	return &Executed{Server: server.Name(), Name: call.Name, Arguments: call.Arguments}, server
+}
+
+// runOne runs one call. It touches nothing of the run.
+func (r *run) runOne(ctx context.Context, server ToolServer, job *Executed) {
 	result, err := within(ctx, r.CallTimeout, func(ctx context.Context) (codecs.ToolResult, error) {
-		return server.CallTool(ctx, call.Name, call.Arguments)
+		return server.CallTool(ctx, job.Name, job.Arguments)
 	})
 	if err == nil {
 		err = checkResult(result)
 	}
 	if err != nil {
-		result = errorResult(fmt.Sprintf("Error calling tool '%s': %v", call.Name, err))
+		result = errorResult(fmt.Sprintf("Error calling tool '%s': %v", job.Name, err))
 	}
-	r.out.Ran = append(r.out.Ran, Executed{Server: server.Name(), Name: call.Name, Arguments: call.Arguments, Result: result, Err: err})
-	return result
+	job.Result, job.Err = result, err
 }
 
 // undecodable tells why the arguments of a call cannot be run, "" when they can.

@@ -15,6 +15,7 @@ package loop
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/toolconform/conform/codecs"
@@ -120,20 +121,47 @@ type Config struct {
 	// it: then the result is a note that says so, which is no error. The result
 	// always answers the call as the model made it.
 	BeforeCall func(codecs.ToolCall) (call codecs.ToolCall, skip bool)
+
+	// AfterCall, when set, sees each call that was run, and AfterReply each reply
+	// before anything of it is run. An error of AfterReply ends the run with it.
+	// Hooks are called one at a time, those of calls in wire order.
+	AfterCall  func(Executed)
+	AfterReply func(codecs.Reply) error
+
+	// Concurrent is how many calls of one turn run at the same time; 0 and 1 run
+	// them one after the other. Results go back in wire order either way.
+	Concurrent int
+
+	// KeepRequests is how many bytes of request bodies the outcome keeps; 0 is
+	// DefaultKeep, a negative number all. The last one is always kept.
+	KeepRequests int
 }
+
+// DefaultKeep is how many bytes of request bodies an outcome keeps when
+// Config.KeepRequests is not set. Each request holds the whole history again, so
+// that a run with media would fill the memory.
+const DefaultKeep = 16 << 20
 
 // Outcome is what a run came to. It is filled as far as the run got, also when
 // it ended with an error.
 type Outcome struct {
 	Text       string            // final text, "" when the run ended with an error
 	Reply      codecs.Reply      // the last reply, without the calls in Dropped
+	Replies    []codecs.Reply    // all replies as they were read; earlier ones without their Body
+	Usage      codecs.Usage      // of all replies together, as far as they tell it
 	Iterations int               // replies asked for
 	Ran        []Executed        // calls that a tool server was asked to run, in order
 	Dropped    []codecs.ToolCall // calls that a token limit cut
 	Warnings   []codecs.Warning  // of the whole run
-	Requests   []codecs.Raw      // bodies as sent; one that got no answer as it was given to the Sender
+	Requests   []codecs.Raw      // bodies as sent; one that got no answer as it was given to the Sender; nil for one that gave way (Config.KeepRequests)
 	ToolNames  map[string]string // names that tools went out under where the wire refuses their own, to their own; nil when there are none
 	Native     []codecs.Raw      // wire messages that follow the prompt, in order: the echo and the results of each turn that was answered; the final reply is not among them
+
+	// Messages is the conversation: the prompt, the turns that were answered, and
+	// the final reply. To go on, append to it what the user says next and give it as
+	// Config.Messages to another Run with the same codec and profile: what followed
+	// the prompt stands in it as the wire had it.
+	Messages []codecs.Message
 }
 
 // Executed is one call that a tool server was asked to run.
@@ -146,7 +174,8 @@ type Executed struct {
 }
 
 // Run runs the tool loop. One request is sent per iteration; the calls of a
-// reply are run one after the other in wire order.
+// reply are run one after the other in wire order, or together (Concurrent).
+// Outcome.Messages goes on from where it ended.
 //
 // Errors: ErrNoServers, *ToolServerError (a server that cannot list its tools),
 // *SendError (no answer), *RequestError (an error status; wraps a
@@ -157,7 +186,7 @@ type Executed struct {
 func Run(ctx context.Context, c Config) (Outcome, error) {
 	r := run{Config: c, prefix: "tool chat request failed"}
 	err := r.loop(ctx)
-	return r.out, err
+	return r.outcome(), err
 }
 
 // Once asks for one reply. It needs no tool server; the tools of configured
@@ -167,7 +196,23 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 func Once(ctx context.Context, c Config) (Outcome, error) {
 	r := run{Config: c, prefix: "chat request failed"}
 	err := r.once(ctx)
-	return r.out, err
+	return r.outcome(), err
+}
+
+// outcome is what the run came to, with the conversation in a form to go on with.
+func (r *run) outcome() Outcome {
+	out := r.out
+	native := slices.Clip(out.Native)
+	if r.ends {
+		if final, _, err := r.Codec.Continue(out.Reply, nil, r.Profile); err == nil {
+			native = append(native, final...)
+		}
+	}
+	out.Messages = slices.Clone(r.Messages)
+	if len(native) > 0 {
+		out.Messages = append(out.Messages, codecs.Message{Role: "assistant", Native: native})
+	}
+	return out
 }
 
 // run is one run under way.
@@ -181,6 +226,8 @@ type run struct {
 	server []codecs.Raw          // merged server tools
 	limit  int                   // tokens that the request allows, 0 when it names none
 	seen   map[codecs.Warning]bool
+	kept   int  // bytes of the requests that are kept
+	ends   bool // the last reply is a final text
 }
 
 func (r *run) loop(ctx context.Context) error {
@@ -236,6 +283,7 @@ func (r *run) once(ctx context.Context) error {
 		return err
 	}
 	r.out.Text = r.out.Reply.Text()
+	r.ends = len(r.out.Reply.Calls()) == 0 && r.out.Reply.Finish != codecs.FinishPause
 	return nil
 }
 
@@ -244,6 +292,20 @@ func (r *run) once(ctx context.Context) error {
 // that a limit cut.
 func (r *run) judge(reply codecs.Reply) (done bool, err error) {
 	r.out.Reply = reply
+	if n := len(r.out.Replies); n > 0 {
+		r.out.Replies[n-1].Body = nil // the echo holds what it needs of it
+	}
+	r.out.Replies = append(r.out.Replies, reply)
+	if u := reply.Usage; u != nil {
+		t := &r.out.Usage
+		t.Input, t.Output, t.Cached, t.CacheWrite, t.Reasoning = t.Input+u.Input, t.Output+u.Output, t.Cached+u.Cached, t.CacheWrite+u.CacheWrite, t.Reasoning+u.Reasoning
+	}
+	if r.AfterReply != nil {
+		if err := r.AfterReply(reply); err != nil {
+			r.warn(reply.Warnings)
+			return false, err
+		}
+	}
 	if err := ended(reply, r.Codec.Dialect()); err != nil {
 		r.warn(reply.Warnings)
 		return false, err
@@ -278,7 +340,7 @@ func (r *run) judge(reply codecs.Reply) (done bool, err error) {
 	if text == "" && len(r.out.Native) > 0 {
 		r.warn([]codecs.Warning{codecs.Warnf(codecs.WarnAnswerEmpty, "", "the model ended (finish_reason %s) after tool results without text and without a call", reply.RawFinish)})
 	}
-	r.out.Text = text
+	r.out.Text, r.ends = text, true
 	return true, nil
 }
 

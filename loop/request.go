@@ -150,9 +150,7 @@ func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
 	a, err := within(ctx, r.RequestTimeout, func(ctx context.Context) (answer, error) {
 		return exchange(ctx, r.Sender, Call{Body: body})
 	})
-	if a.sent != nil {
-		r.out.Requests[len(r.out.Requests)-1] = a.sent
-	}
+	r.keep(a.sent)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return codecs.Reply{}, r.cancelled(ctx)
@@ -168,6 +166,24 @@ func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
 		}
 	}
 	return r.Codec.Reply(a.body, r.Profile)
+}
+
+// keep puts what was really sent, nil for the body of the call, in its place among
+// the requests, and lets the oldest go that are too much.
+func (r *run) keep(sent codecs.Raw) {
+	n := len(r.out.Requests) - 1
+	if sent != nil {
+		r.out.Requests[n] = sent
+	}
+	r.kept += len(r.out.Requests[n])
+	most := r.KeepRequests
+	if most == 0 {
+		most = DefaultKeep
+	}
+	for i := 0; i < n && most >= 0 && r.kept > most; i++ {
+		r.kept -= len(r.out.Requests[i])
+		r.out.Requests[i] = nil
+	}
 }
 
 // answer is a Response that was read.

@@ -110,7 +110,7 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (out Op
 		e := in.Get("error")
 		status, _ := e.Get("status").Int()
 		answer := c.RenderError(&codecs.ProviderError{
-			Dialect: c.Dialect(), Status: int(status), Kind: e.Get("kind").Str(), Code: e.Get("code").Str(), Message: e.Get("message").Str(),
+			Dialect: c.Dialect(), Status: int(status), Kind: codecs.ErrorKind(e.Get("kind").Str()), Code: e.Get("code").Str(), Message: e.Get("message").Str(),
 		}, p, codecs.Likeness{})
 		out.Value = f.Int("status", int64(answer.Status)).Set("body", answer.Body).Raw()
 	case "raw_calls":
@@ -165,7 +165,7 @@ func opError(c codecs.Full, in jsonx.Value, body []byte) OpResult {
 	}
 	pe := c.Error(int(status), header, body)
 	var f jsonx.Fields
-	f.Str("kind", pe.Kind).Str("message", pe.Message).Int("status", int64(pe.Status)).Str("code", pe.Code).Str("retry_after", pe.RetryAfter)
+	f.Str("kind", string(pe.Kind)).Str("message", pe.Message).Int("status", int64(pe.Status)).Str("code", pe.Code).Str("retry_after", pe.RetryAfter)
 	return OpResult{Value: f.Raw(), Err: pe}
 }
 

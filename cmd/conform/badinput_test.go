@@ -98,7 +98,7 @@ func TestDecodeBadInput(t *testing.T) {
 				}
 				e = v.Get("error")
 				status, _ = e.Get("status").Int()
-				if r.code != exitFailed || e.Get("kind").Str() != codecs.ErrOverload || status != 503 || e.Get("message").Str() == "" || r.errors != "" {
+				if r.code != exitFailed || e.Get("kind").Str() != string(codecs.ErrOverload) || status != 503 || e.Get("message").Str() == "" || r.errors != "" {
 					t.Errorf("status 503: exit code %d, standard error %q, %.300s", r.code, r.errors, r.out)
 				}
 			})

@@ -130,7 +130,7 @@ func (Codec) RenderError(e *codecs.ProviderError, _ codecs.Profile, l codecs.Lik
 	return wire.ErrorAnswer(e, status, outer.Str("type", "error").Set("error", inner.Raw()).Raw())
 }
 
-func kindStatus(kind string) int {
+func kindStatus(kind codecs.ErrorKind) int {
 	switch kind {
 	case codecs.ErrAuth:
 		return 401

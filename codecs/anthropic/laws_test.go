@@ -24,7 +24,7 @@ var dialect = laws.Dialect{
 		return p, true
 	},
 	// A blocked prompt and a moderated one are invalid_request_error like others.
-	Errors:   []string{codecs.ErrModeration, codecs.ErrBlocked},
+	Errors:   []codecs.ErrorKind{codecs.ErrModeration, codecs.ErrBlocked},
 	Requests: []string{"anthropic/parse_request/results-late"}, // results go first
 }
 

@@ -65,7 +65,7 @@ func readError(root jsonx.Value) wireError {
 
 // kind classifies the error. One wording stands for every exhausted quota; when
 // each of them counts by the minute, waiting helps, and it is a rate.
-func (e wireError) kind(status int) string {
+func (e wireError) kind(status int) codecs.ErrorKind {
 	kind := wire.ErrorKind(status, e.code+" "+e.reason, e.message)
 	if kind == codecs.ErrQuota && e.perMinute {
 		return codecs.ErrRate
@@ -128,7 +128,7 @@ var rpcStatus = map[int]string{
 }
 
 // kindStatus is the HTTP status that the provider uses for a kind.
-var kindStatus = map[string]int{
+var kindStatus = map[codecs.ErrorKind]int{
 	codecs.ErrAuth: 403, codecs.ErrQuota: 429, codecs.ErrRate: 429, codecs.ErrShape: 400,
 	codecs.ErrModeration: 400, codecs.ErrBlocked: 400, codecs.ErrOverload: 503, codecs.ErrServer: 500,
 }

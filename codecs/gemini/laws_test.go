@@ -12,7 +12,7 @@ var dialect = laws.Dialect{
 	Codec: Codec{}, Path: "/models/m:generateContent", List: "contents", NoIDs: true, TagsStay: true, Whole: true,
 	Profiles: []codecs.Profile{{UndecodableEcho: codecs.UndecodableEmpty}, {ResultImages: codecs.MediaFollowUp, ReasoningEcho: codecs.EchoRefused}},
 	// The envelope has a status, and none for these.
-	Errors:   []string{codecs.ErrQuota, codecs.ErrModeration, codecs.ErrBlocked},
+	Errors:   []codecs.ErrorKind{codecs.ErrQuota, codecs.ErrModeration, codecs.ErrBlocked},
 	Requests: []string{"gemini/parse_request/multimodal-response", "gemini/request/prompt-media", "gemini/request/prompt-media-named"}, // the name of media does not go out
 }
 

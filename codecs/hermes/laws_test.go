@@ -12,8 +12,8 @@ import (
 var dialect = laws.Dialect{
 	Codec: hermes.Codec{}, Path: "/v1/chat/completions", List: "messages", TextCalls: true, NoIDs: true,
 	Profiles: []codecs.Profile{{ResultRole: "user"}, {ResultImages: codecs.MediaFollowUp, ReasoningEcho: codecs.EchoRefused}},
-	Lossy:    true,                        // ids, signatures, and tags in the text itself
-	Errors:   []string{codecs.ErrBlocked}, // told as moderation
+	Lossy:    true,                                  // ids, signatures, and tags in the text itself
+	Errors:   []codecs.ErrorKind{codecs.ErrBlocked}, // told as moderation
 }
 
 func TestLaws(t *testing.T) { laws.Cases(t, dialect) }

@@ -158,7 +158,7 @@ func ErrorKind(err error) string {
 	var de *codecs.DecodeError
 	switch {
 	case errors.As(err, &pe):
-		return pe.Kind
+		return string(pe.Kind)
 	case errors.As(err, &te):
 		return "truncated"
 	case errors.As(err, &de):

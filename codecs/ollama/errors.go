@@ -56,7 +56,7 @@ func readError(root jsonx.Value) *codecs.ProviderError {
 }
 
 // statuses are what the server answers with, by kind.
-var statuses = map[string]int{
+var statuses = map[codecs.ErrorKind]int{
 	codecs.ErrAuth: 401, codecs.ErrQuota: 429, codecs.ErrRate: 429, codecs.ErrShape: 400,
 	codecs.ErrModeration: 400, codecs.ErrBlocked: 400, codecs.ErrOverload: 503, codecs.ErrServer: 500,
 }

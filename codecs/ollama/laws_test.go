@@ -25,7 +25,7 @@ var dialect = laws.Dialect{
 		return p, true
 	},
 	// The envelope is a message alone.
-	Errors: []string{codecs.ErrQuota, codecs.ErrModeration, codecs.ErrBlocked},
+	Errors: []codecs.ErrorKind{codecs.ErrQuota, codecs.ErrModeration, codecs.ErrBlocked},
 }
 
 func TestLaws(t *testing.T) { laws.Cases(t, dialect) }

@@ -165,7 +165,7 @@ type errorForm struct {
 	typ, code string
 }
 
-var errorForms = map[string]errorForm{
+var errorForms = map[codecs.ErrorKind]errorForm{
 	codecs.ErrAuth:       {401, "invalid_request_error", "invalid_api_key"},
 	codecs.ErrQuota:      {429, "insufficient_quota", "insufficient_quota"},
 	codecs.ErrRate:       {429, "rate_limit_error", "rate_limit_exceeded"},

@@ -21,7 +21,7 @@ var dialect = laws.Dialect{
 	Echoed: func(p codecs.Part) (codecs.Part, bool) {
 		return p, p.Type != "refusal" && p.Kind != codecs.KindMedia && p.Kind != codecs.KindServer && p.Kind != codecs.KindClient
 	},
-	Errors: []string{codecs.ErrBlocked}, // told as moderation
+	Errors: []codecs.ErrorKind{codecs.ErrBlocked}, // told as moderation
 }
 
 func TestLaws(t *testing.T) { laws.Cases(t, dialect) }

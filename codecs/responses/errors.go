@@ -72,7 +72,7 @@ func readError(v jsonx.Value) errorText {
 
 // codeKinds are codes of failed responses whose kind neither the status (200)
 // nor the general words tell. Source: the error codes of the OpenAI schema.
-var codeKinds = map[string]string{
+var codeKinds = map[string]codecs.ErrorKind{
 	"invalid_prompt":                 codecs.ErrShape,
 	"data_residency_mismatch":        codecs.ErrShape,
 	"bio_policy":                     codecs.ErrModeration,
@@ -85,7 +85,7 @@ var codeKinds = map[string]string{
 	"vector_store_timeout":           codecs.ErrServer,
 }
 
-func errorKind(status int, code, message string) string {
+func errorKind(status int, code, message string) codecs.ErrorKind {
 	if k, ok := codeKinds[code]; ok && (status < 400 || k == codecs.ErrModeration) {
 		return k
 	}

@@ -28,7 +28,7 @@ var dialect = laws.Dialect{
 		}
 		return p
 	},
-	Errors: []string{codecs.ErrBlocked}, // told as a content filter
+	Errors: []codecs.ErrorKind{codecs.ErrBlocked}, // told as a content filter
 }
 
 func TestLaws(t *testing.T) { laws.Cases(t, dialect) }

@@ -54,7 +54,7 @@ type Dialect struct {
 	Legacy string
 
 	// Errors are the kinds of errors that RenderError cannot tell apart.
-	Errors []string
+	Errors []codecs.ErrorKind
 
 	// Requests are cases whose request is put in another order, by design.
 	Requests []string

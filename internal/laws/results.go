@@ -176,7 +176,7 @@ func end(finish string) bool { return finish == codecs.FinishStop || finish == c
 // Errors: an error that the codec renders is read back with its kind, its
 // words and a status of its own.
 func Errors(t *testing.T, s Dialect) {
-	for _, kind := range []string{codecs.ErrAuth, codecs.ErrQuota, codecs.ErrRate, codecs.ErrShape, codecs.ErrModeration, codecs.ErrBlocked, codecs.ErrOverload, codecs.ErrServer} {
+	for _, kind := range []codecs.ErrorKind{codecs.ErrAuth, codecs.ErrQuota, codecs.ErrRate, codecs.ErrShape, codecs.ErrModeration, codecs.ErrBlocked, codecs.ErrOverload, codecs.ErrServer} {
 		for _, own := range []int{0, 418} {
 			answer := s.Codec.RenderError(&codecs.ProviderError{Kind: kind, Message: "the pier is closed", Status: own, RetryAfter: "7"}, codecs.Profile{}, codecs.Likeness{})
 			status := answer.Status

@@ -86,7 +86,7 @@ func excerpt(body []byte) string {
 // ErrorKind maps an HTTP status and the provider's code and message to a kind.
 // The words win over the status where a provider uses a general status for a
 // special case, such as 400 for an exhausted quota.
-func ErrorKind(status int, code, message string) string {
+func ErrorKind(status int, code, message string) codecs.ErrorKind {
 	words := strings.ToLower(code + " " + message)
 	has := func(list ...string) bool {
 		for _, w := range list {

@@ -146,7 +146,7 @@ func (s *StreamReader) Failed(body []byte, words string) error {
 
 // StreamErrorKind is ErrorKind for an error inside a 200: a code that is an HTTP
 // status decides as that status would.
-func StreamErrorKind(code, message string) string {
+func StreamErrorKind(code, message string) codecs.ErrorKind {
 	status := 200
 	if len(code) == 3 && code >= "400" && code <= "599" {
 		status = int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0')

@@ -193,7 +193,7 @@ func TestErrorKind(t *testing.T) {
 	for _, c := range []struct {
 		status        int
 		code, message string
-		want          string
+		want          codecs.ErrorKind
 	}{
 		{401, "", "", codecs.ErrAuth},
 		{403, "permission_error", "", codecs.ErrAuth},

@@ -370,8 +370,8 @@ func TestWhatAScriptCannotSay(t *testing.T) {
 func TestErrorsAndPatches(t *testing.T) {
 	s := scenario(t, "basic/one-call")
 	s.Turns = []fixtures.Turn{
-		{Error: &fixtures.TurnError{Kind: codecs.ErrRate, Status: 429, Message: "slow down", Headers: map[string]string{"retry-after": "7"}}},
-		{Error: &fixtures.TurnError{Kind: codecs.ErrServer, Status: 200, Message: "broken"}},
+		{Error: &fixtures.TurnError{Kind: string(codecs.ErrRate), Status: 429, Message: "slow down", Headers: map[string]string{"retry-after": "7"}}},
+		{Error: &fixtures.TurnError{Kind: string(codecs.ErrServer), Status: 200, Message: "broken"}},
 		s.Turns[1],
 	}
 	s.Turns[2].Wire = []fixtures.Wire{{Dialect: "openai", Patch: []fixtures.Patch{{Path: "/added", Set: fixtures.Raw(`1.0`)}, {Path: "/id", Remove: true}}}}

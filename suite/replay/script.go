@@ -154,7 +154,7 @@ func (r renderer) usage(says codecs.Reply) *codecs.Usage {
 
 func (r renderer) failure(e fixtures.TurnError) Turn {
 	answer := r.codec.RenderError(&codecs.ProviderError{
-		Dialect: r.codec.Dialect(), Status: e.Status, Kind: e.Kind, Code: e.Code, Message: e.Message, RetryAfter: e.Headers["Retry-After"],
+		Dialect: r.codec.Dialect(), Status: e.Status, Kind: codecs.ErrorKind(e.Kind), Code: e.Code, Message: e.Message, RetryAfter: e.Headers["Retry-After"],
 	}, r.profile, r.likeness)
 	turn := Turn{Status: answer.Status, Header: http.Header{}, Body: answer.Body}
 	if e.Status == http.StatusOK { // an error inside a reply
