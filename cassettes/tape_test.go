@@ -300,6 +300,8 @@ func TestBrokenTapesNameLineAndRemedy(t *testing.T) {
 	}{
 		{"empty", "", 0, "is empty"},
 		{"no yaml", "a: [", 0, "no YAML"},
+		{"two documents", v4Tape + "\n---\nversion: 2\ninteractions: []\n", 0, "goes on behind the end of its document"},
+		{"a broken second document", v4Tape + "\n---\na: [", 0, "goes on behind the end of its document"},
 		{"a text", "hello", 1, "no tape"},
 		{"another mapping", "a: 1\n", 1, "no list of interactions"},
 		{"version 3", "version: 3\ninteractions: []\n", 1, "version"},

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -30,12 +31,16 @@ func parseVCR(file string, data []byte) ([]Exchange, error) {
 			Remedy: "split it, or write its bodies as !!binary",
 		}
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
+	var doc, next yaml.Node
+	reader := yaml.NewDecoder(bytes.NewReader(data))
+	if err := reader.Decode(&doc); err != nil && err != io.EOF {
 		return nil, &TapeError{File: file, Text: "is no YAML: " + err.Error(), Remedy: "want a go-vcr tape or an httprr trace", Err: err}
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {
 		return nil, &TapeError{File: file, Text: "is empty", Remedy: "record it again"}
+	}
+	if err := reader.Decode(&next); err != io.EOF {
+		return nil, &TapeError{File: file, Text: "goes on behind the end of its document", Remedy: "keep one tape a file"}
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/toolconform/conform/codecs"
-	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/loop"
 )
@@ -37,19 +36,15 @@ func TestQuotedKeysStayOut(t *testing.T) {
 			t.Run(name+" "+engine, func(t *testing.T) {
 				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w) }))
 				defer srv.Close()
-				r := lookup(t, engine).Resolve("")
-				codec, err := all.For(r.Dialect)
+				c, err := engines.Config(engine, "", func(string) string { return key })
 				if err != nil {
 					t.Fatal(err)
 				}
-				cl := &engines.Client{
-					Engine: r.Engine, Codec: codec, Key: key, BaseURL: srv.URL, MaxRetries: -1,
-					Headers: map[string]string{"X-Proxy-Token": own},
-				}
-				out, err := loop.Once(t.Context(), loop.Config{
-					Codec: codec, Profile: r.Profile, Model: r.Model, Sender: cl,
-					Messages: []codecs.Message{{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "tide?"}}}},
-				})
+				cl := c.Sender.(*engines.Client)
+				cl.BaseURL, cl.MaxRetries = srv.URL, -1
+				cl.Headers = map[string]string{"X-Proxy-Token": own}
+				c.Messages = []codecs.Message{loop.User("tide?")}
+				out, err := loop.Once(t.Context(), c)
 				if err == nil {
 					t.Fatal("no error")
 				}
