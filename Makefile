@@ -33,7 +33,7 @@ bench: ## run the benchmarks
 golden: ## write the golden files anew; read the diff before you commit it
 	GOLDIE_UPDATE=1 $(GO) test ./report/... ./cmd/...
 
-conform: ## print the matrix
+conform: ## replay the catalogue
 	$(GO) run ./cmd/conform run
 
 interop: ## hold the codecs against the tapes of other projects, read in place

@@ -12,8 +12,8 @@ import (
 	"github.com/toolconform/conform/suite/results"
 )
 
-// sample is a small document with every verdict, every origin, a folded row, a
-// row that stands for another but for a tape of its own, and two failures.
+// sample is a small document with every verdict, every origin, a row that
+// stands for another, one that does but for a tape of its own, and two failures.
 func sample() results.Document {
 	scenarios := []string{"basic/one-call", "limits/iterations", "media/image-in-result", "reasoning/echo", "truncation/lone-cut"}
 	doc := results.Document{Version: results.Version, SuiteVersion: "0.1.0", Mode: "replay", Date: "2026-11-30", Command: "conform run"}
@@ -56,12 +56,13 @@ func sample() results.Document {
 		},
 		results.Cell{Verdict: results.Error, Cause: results.ByHarness, Reason: "panic: the lamp fell into the sea"})
 	doc.Totals = results.Count(doc.Rows)
+	doc.Recorded = []string{"Lamp 0.3"}
 	return doc
 }
 
 func TestGolden(t *testing.T) {
 	for name, o := range map[string]report.Options{
-		"plain": {}, "narrow": {Width: 80}, "tiny": {Width: 50}, "colour": {Color: true}, "unfold": {Unfold: true},
+		"plain": {}, "wide": {Width: 140}, "tiny": {Width: 50}, "colour": {Color: true, Grid: true}, "grid": {Grid: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			goldie.New(t).Assert(t, name, asText(t, sample(), o))

@@ -26,7 +26,7 @@ func Forms() []Form {
 
 // Options says how to lay a form for people out; the others pass it over.
 type Options struct {
-	Width  int  // columns; 0 is 100
-	Color  bool // with colours
-	Unfold bool // show every row, also those that stand for another
+	Width int  // columns; 0 is 80
+	Color bool // with colours
+	Grid  bool // every cell, too
 }

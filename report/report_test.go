@@ -173,11 +173,11 @@ func TestCellsByKey(t *testing.T) {
 		{Scenario: "tide/low", Verdict: results.NA}, {Scenario: "tide/high", Stream: true, Verdict: results.Fail}, {Scenario: "tide/high", Verdict: results.Pass},
 	}
 	doc.Rows = []results.Row{{Name: "pier", From: "openai", To: "anthropic", Cells: cells}}
-	text := string(asText(t, doc, report.Options{Unfold: true}))
-	if !regexp.MustCompile(`(?m)^openai to anthropic\n  pier +✓ ✗ - ·  `).MatchString(text) {
+	text := string(asText(t, doc, report.Options{Grid: true}))
+	if !regexp.MustCompile(`(?m)^openai to anthropic:\npier +✓ ✗ - ·$`).MatchString(text) {
 		t.Errorf("the row is not in the order of the columns:\n%s", text)
 	}
-	if !strings.Contains(text, "b tide/high (stream)") {
+	if !strings.Contains(text, "tide/high (stream) ┐ │ │\n") {
 		t.Errorf("the stream column is not named:\n%s", text)
 	}
 }
@@ -216,8 +216,8 @@ func TestSchemaRefuses(t *testing.T) {
 // TestTextIsPlain: no colour, no control character, whatever an engine said.
 func TestTextIsPlain(t *testing.T) {
 	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
-		for _, unfold := range []bool{false, true} {
-			text := string(asText(t, doc, report.Options{Unfold: unfold}))
+		for _, grid := range []bool{false, true} {
+			text := string(asText(t, doc, report.Options{Grid: grid}))
 			if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }); i >= 0 {
 				t.Errorf("%s: control character %q in %q", name, text[i], text[max(i-20, 0):i+1])
 			}
@@ -233,8 +233,8 @@ var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // TestColourIsPaint: without its colours the coloured form is the plain one.
 func TestColourIsPaint(t *testing.T) {
 	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample()} {
-		plain := string(asText(t, doc, report.Options{}))
-		colour := string(asText(t, doc, report.Options{Color: true}))
+		plain := string(asText(t, doc, report.Options{Grid: true}))
+		colour := string(asText(t, doc, report.Options{Color: true, Grid: true}))
 		if !ansi.MatchString(colour) {
 			t.Errorf("%s: no colour", name)
 		}
@@ -249,12 +249,12 @@ func TestColourIsPaint(t *testing.T) {
 func TestWidth(t *testing.T) {
 	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample(), "failed run": failed(full(t))} {
 		for _, width := range []int{0, 60, 72, 80, 100, 160} {
-			for _, unfold := range []bool{false, true} {
+			for _, grid := range []bool{false, true} {
 				most := width
 				if most == 0 {
-					most = 100
+					most = 80
 				}
-				for _, line := range strings.Split(string(asText(t, doc, report.Options{Width: width, Unfold: unfold})), "\n") {
+				for _, line := range strings.Split(string(asText(t, doc, report.Options{Width: width, Grid: grid})), "\n") {
 					if n := utf8.RuneCountInString(line); n > most && !strings.HasPrefix(line, "    conform explain ") {
 						t.Errorf("%s: %d columns at width %d: %s", name, n, width, line)
 					}
@@ -286,31 +286,105 @@ func failed(doc results.Document) results.Document {
 	return out
 }
 
-// TestFailures: each failed check of each failed cell is named with what was
-// expected and seen, each cell with the command that shows more; passed checks
-// are not.
+// TestFailures: each failed check is named once for a scenario, with the engines,
+// what was expected and seen, and the command that shows more; passed checks are
+// not named.
 func TestFailures(t *testing.T) {
 	text := string(asText(t, sample(), report.Options{}))
 	flat := strings.Join(strings.Fields(text), " ")
 	for _, want := range []string{
-		"✗ a-harbour-with-a-very-long-name reasoning/echo echo.reasoning (must)",
+		"✗ reasoning/echo: echo.reasoning (must), a-harbour-with-a-very-long-name",
 		`request 2, turn 1: expected the reasoning "The user wants to know how high the water stands at Husum; I will ask the gauge.", seen ""`,
-		"✗ a-harbour-with-a-very-long-name reasoning/echo echo.signature (must) expected c2ln, seen",
+		"✗ reasoning/echo: echo.signature (must), a-harbour-with-a-very-long-name expected c2ln, seen",
 		"conform explain reasoning/echo --engine a-harbour-with-a-very-long-name",
-		"! a-harbour-with-a-very-long-name truncation/lone-cut harness panic: the lamp fell into the sea",
+		"! truncation/lone-cut: the harness failed, a-harbour-with-a-very-long-name panic: the lamp fell into the sea",
+		"Failed or broken: 2 cells at 1 engine, in reasoning/echo, truncation/lone-cut",
 	} {
 		if !strings.Contains(flat, want) {
-			t.Errorf("the report does not say %q", want)
+			t.Errorf("the report does not say %q:\n%s", want, text)
 		}
-	}
-	if n := strings.Count(text, "conform explain "); n != 1 {
-		t.Errorf("%d commands for one failed cell", n)
 	}
 	if strings.Contains(text, "results.pairing") {
 		t.Error("a check that passed stands among the failures")
 	}
-	if clean := string(asText(t, full(t), report.Options{})); strings.Contains(clean, "conform explain") {
+	clean := string(asText(t, full(t), report.Options{}))
+	if strings.Contains(clean, "conform explain") || !strings.Contains(clean, "Nothing failed") {
 		t.Error("a run without failures explains one")
+	}
+	// One scenario that fails everywhere is one failure, not one an engine.
+	doc := failed(full(t))
+	text = string(asText(t, doc, report.Options{}))
+	if n, most := strings.Count(text, "conform explain "), len(doc.Columns); n == 0 || n > most {
+		t.Errorf("%d explanations for %d scenarios", n, most)
+	}
+	if !regexp.MustCompile(`(?s)✗ basic/one-call: .*?\d\d engines:\s+openai,\s.*?\sand\s+\d+\s+more`).MatchString(text) {
+		t.Errorf("the engines are not counted:\n%.600s", text)
+	}
+}
+
+// TestLastScreen: the last 24 lines at 80 columns say whether something failed and
+// where, what that rests on, and how much is unknown.
+func TestLastScreen(t *testing.T) {
+	for name, doc := range map[string]results.Document{"full run": full(t), "sample": sample(), "failed run": failed(full(t))} {
+		lines := strings.Split(strings.TrimSpace(string(asText(t, doc, report.Options{Width: 80}))), "\n")
+		screen := strings.Join(strings.Fields(strings.Join(lines[max(len(lines)-24, 0):], " ")), " ")
+		outcome := "Nothing failed"
+		if n := doc.Totals.ByVerdict[results.Fail] + doc.Totals.ByVerdict[results.Error]; n > 0 {
+			outcome = fmt.Sprintf(": %d cells at ", n)
+			for _, c := range doc.Columns {
+				if fails(doc, c.Key()) && !strings.Contains(screen, c.Scenario) && len(doc.Columns) < 6 {
+					t.Errorf("%s: the last screen does not name %s", name, c.Scenario)
+				}
+			}
+		}
+		k := doc.Totals
+		for _, want := range append([]string{
+			outcome, fmt.Sprintf("Unknown: %d of %d cell", k.ByVerdict[results.Unknown], k.Cells-k.ByVerdict[results.NA]),
+			fmt.Sprintf("%d recorded", k.ByOrigin[results.Recorded]), fmt.Sprintf("%d documented", k.ByOrigin[results.Documented]), doc.Date, doc.SuiteVersion,
+		}, doc.Recorded...) {
+			if !strings.Contains(screen, want) {
+				t.Errorf("%s: the last screen does not say %q:\n%s", name, want, screen)
+			}
+		}
+	}
+	if len(full(t).Recorded) == 0 {
+		t.Error("a full run names no engine that was recorded")
+	}
+}
+
+func fails(doc results.Document, k results.Key) bool {
+	for _, r := range doc.Rows {
+		if v := r.Index()[k].Verdict; v == results.Fail || v == results.Error {
+			return true
+		}
+	}
+	return false
+}
+
+// TestEnginesThatDiffer: an engine with a failure of its own is named in words,
+// and legends stand for marks that occur alone.
+func TestEnginesThatDiffer(t *testing.T) {
+	doc := results.Document{Mode: "replay", Columns: []results.Column{{Scenario: "tide/high", Area: "tide"}, {Scenario: "tide/low", Area: "tide"}}}
+	for _, name := range []string{"pier", "quay", "mole", "jetty"} {
+		cells := []results.Cell{{Scenario: "tide/high", Verdict: results.Pass}, {Scenario: "tide/low", Verdict: results.Pass}}
+		if name == "mole" {
+			cells[1].Verdict = results.Unknown
+		}
+		if name == "jetty" {
+			cells[1].Verdict = results.Degraded
+		}
+		doc.Rows = append(doc.Rows, results.Row{Name: name, From: "openai", To: "openai", Cells: cells})
+	}
+	text := string(asText(t, doc, report.Options{Grid: true}))
+	for _, want := range []string{"  openai: tide/low on a fallback: jetty\n", "  openai: more is unknown: mole\n", "tide 6/8 ~1 ?1\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"✗", "does not apply", "as another engine", "not run"} {
+		if strings.Contains(text, not) {
+			t.Errorf("it says %q:\n%s", not, text)
+		}
 	}
 }
 
@@ -371,12 +445,15 @@ func TestTotals(t *testing.T) {
 		if d := cmp.Diff(facts, got.ByFact); d != "" {
 			t.Errorf("%s: by fact:\n%s", name, d)
 		}
-		// The last two lines say the same to people.
+		// The last lines say the same to people.
 		text := strings.Join(strings.Fields(string(asText(t, doc, report.Options{}))), " ")
 		for _, want := range []string{
-			fmt.Sprintf("%d engines, %d dialects, %d cells: %d pass, %d degraded, ", len(engines), len(dialects), cells, verdicts["pass"], verdicts["degraded"]),
-			fmt.Sprintf("%d as another row (=), %d n/a", verdicts["="], verdicts["n/a"]),
-			fmt.Sprintf("run on: %d recorded, %d documented, %d synthetic; %d exchanges", origins["recorded"], origins["documented"], origins["synthetic"], exchanges),
+			fmt.Sprintf("(%d engines, %d dialects, %d cells)", len(engines), len(dialects), cells),
+			fmt.Sprintf("Unknown: %d of %d cells that apply", verdicts["unknown"], cells-verdicts["n/a"]),
+			fmt.Sprintf("Evidence: cells on %d recorded (", origins["recorded"]),
+			fmt.Sprintf("%d documented, %d rendered replies", origins["documented"], origins["synthetic"]),
+			fmt.Sprintf("; %d as another engine", verdicts["="]),
+			fmt.Sprintf(", %d exchanges.", exchanges),
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: the text does not say %q", name, want)
@@ -385,20 +462,20 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// TestNoBlankCell: every row of the matrix has a sign in every column, and every
-// engine stands in it, on a line of its own or folded.
+// TestNoBlankCell: every row of the grid has a sign in every column, and every
+// column its name.
 func TestNoBlankCell(t *testing.T) {
 	doc := full(t)
-	text := string(asText(t, doc, report.Options{Width: 160, Unfold: true}))
-	lines := strings.Split(text, "\n")
+	text := string(asText(t, doc, report.Options{Width: 160, Grid: true}))
+	grid, _, _ := strings.Cut(text, "\nR pass on a recorded tape")
+	lines := strings.Split(grid, "\n")
 	for _, r := range doc.Rows {
 		found := false
 		for _, line := range lines {
-			if name, rest, ok := strings.Cut(strings.TrimPrefix(line, "  "), " "); ok && name == r.Name {
+			if name, rest, ok := strings.Cut(line, " "); ok && name == r.Name {
 				found = true
-				signs := strings.Fields(rest)
-				if len(signs) != len(doc.Columns)+4 { // and the four counts by origin
-					t.Errorf("%s: %d signs for %d columns: %s", r.Name, len(signs)-4, len(doc.Columns), line)
+				if signs := strings.Fields(rest); len(signs) != len(doc.Columns) {
+					t.Errorf("%s: %d signs for %d columns: %s", r.Name, len(signs), len(doc.Columns), line)
 				}
 			}
 		}
@@ -406,10 +483,9 @@ func TestNoBlankCell(t *testing.T) {
 			t.Errorf("%s has no line", r.Name)
 		}
 	}
-	folded := " " + strings.NewReplacer(",", " ", "\n", " ").Replace(string(asText(t, doc, report.Options{}))) + " "
-	for _, r := range doc.Rows {
-		if !strings.Contains(folded, " "+r.Name+" ") {
-			t.Errorf("%s is not in the folded matrix", r.Name)
+	for _, c := range doc.Columns {
+		if !strings.Contains(text, c.Scenario+" ┐") {
+			t.Errorf("no head names %s", c.Scenario)
 		}
 	}
 }

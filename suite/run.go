@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -146,7 +147,23 @@ func (r Runner) Run(ctx context.Context, sel Selection) (results.Document, error
 		doc.Rows = append(doc.Rows, out)
 	}
 	doc.Totals = results.Count(doc.Rows)
+	doc.Recorded = r.recorded(doc.Rows)
 	return doc, nil
+}
+
+// recorded names the engines, with their versions, whose recorded replies the
+// cells of the rows rest on.
+func (r Runner) recorded(rows []results.Row) []string {
+	seen := map[string]bool{}
+	for _, row := range rows {
+		for _, c := range row.Cells {
+			if entry, ok := r.Tapes.Find(row.Name, c.Scenario); ok && c.Origin == results.Recorded && c.Tape == entry.Tape {
+				seen[strings.TrimSpace(entry.Origin.Engine+" "+entry.Origin.Version)] = true
+			}
+		}
+	}
+	delete(seen, "")
+	return slices.Sorted(maps.Keys(seen))
 }
 
 func (r Runner) plan(sel Selection) ([]row, []fixtures.Scenario, []bool, error) {

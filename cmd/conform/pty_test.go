@@ -55,9 +55,9 @@ func unclean(text string, columns int) string {
 // TestOnATerminal: coloured output arrives whole at every width.
 func TestOnATerminal(t *testing.T) {
 	for _, columns := range []int{60, 80, 100, 140, 200} {
-		for _, args := range [][]string{{"run"}} {
+		for _, args := range [][]string{{"run"}, {"run", "--grid"}} {
 			text := onTerminal(t, columns, args...)
-			if args[0] == "run" && !strings.Contains(text, "\x1b[") {
+			if !strings.Contains(text, "\x1b[") {
 				t.Errorf("%v at %d columns: no colours", args, columns)
 			}
 			if what := unclean(text, columns); what != "" {

@@ -31,7 +31,7 @@ func runCommand(e env) *cobra.Command {
 	var sel suite.Selection
 	var format, failOn string
 	var out []string
-	var replay, unfold bool
+	var replay, grid bool
 	var transcripts string
 	forms, formats, endings := e.formNames()
 	cmd := &cobra.Command{
@@ -89,7 +89,7 @@ usage, 3 the harness itself failed.`,
 			for _, file := range out {
 				unwritten = append(unwritten, writeReport(file, beside(doc, file), forms[slices.Index(endings, filepath.Ext(file))]))
 			}
-			o := report.Options{Color: isTerminal(e.terminal, e.getenv), Width: terminalWidth(e.terminal), Unfold: unfold}
+			o := report.Options{Color: isTerminal(e.terminal, e.getenv), Width: terminalWidth(e.terminal), Grid: grid}
 			if err := forms[form].Write(e.stdout, doc, o); err != nil {
 				return &failure{exitBroken, err.Error()}
 			}
@@ -107,7 +107,7 @@ usage, 3 the harness itself failed.`,
 	f.StringVar(&format, "format", formats[0], "form of the report on standard output: "+strings.Join(formats, ", "))
 	f.StringArrayVar(&out, "out", nil, "also write the report to this file; its ending names the form ("+strings.Join(endings, ", ")+")")
 	f.StringVar(&failOn, "fail-on", "must", "lowest level that makes exit code 1: "+strings.Join(failLevels, ", "))
-	f.BoolVar(&unfold, "unfold", false, "show a line for each engine, also where it stands for another")
+	f.BoolVar(&grid, "grid", false, "show every cell, too")
 	return cmd
 }
 
@@ -205,7 +205,7 @@ func (e env) formNames() (forms []report.Form, names, endings []string) {
 func writeReport(file string, doc results.Document, form report.Form) error {
 	var b bytes.Buffer
 	guard := guarded{w: &b} // a file is looked at in a terminal, too
-	if err := form.Write(&guard, doc, report.Options{Unfold: true}); err != nil {
+	if err := form.Write(&guard, doc, report.Options{Width: 100, Grid: true}); err != nil {
 		return &failure{exitBroken, err.Error()}
 	}
 	guard.flush()

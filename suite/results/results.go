@@ -71,6 +71,7 @@ type Document struct {
 	Mode         string   `json:"mode"` // replay, or live
 	Date         string   `json:"date"` // YYYY-MM-DD
 	Command      string   `json:"command,omitempty"`
+	Recorded     []string `json:"recorded,omitempty"` // engines, with versions, whose recorded replies cells rest on
 	Columns      []Column `json:"columns"`
 	Rows         []Row    `json:"rows"`
 	Totals       Totals   `json:"totals"`
