@@ -330,7 +330,7 @@ func TestLastScreen(t *testing.T) {
 		screen := strings.Join(strings.Fields(strings.Join(lines[max(len(lines)-24, 0):], " ")), " ")
 		outcome := "Nothing failed"
 		if n := doc.Totals.ByVerdict[results.Fail] + doc.Totals.ByVerdict[results.Error]; n > 0 {
-			outcome = fmt.Sprintf(": %d cells at ", n)
+			outcome = fmt.Sprintf(": %d cell", n)
 			for _, c := range doc.Columns {
 				if fails(doc, c.Key()) && !strings.Contains(screen, c.Scenario) && len(doc.Columns) < 6 {
 					t.Errorf("%s: the last screen does not name %s", name, c.Scenario)
