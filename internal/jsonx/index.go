@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -72,8 +73,20 @@ func (s *scanner) add(n node) int32 {
 	if s.doc == nil {
 		return 0
 	}
+	if len(s.doc.nodes) == cap(s.doc.nodes) {
+		s.grow()
+	}
 	s.doc.nodes = append(s.doc.nodes, n)
 	return int32(len(s.doc.nodes) - 1)
+}
+
+// grow makes room for as many nodes as the rest of the text has when it is like
+// what was read, at most four times those that are there: what follows may as well
+// be one long text.
+func (s *scanner) grow() {
+	have := len(s.doc.nodes)
+	rest := int(float64(have)/float64(s.at+1)*float64(len(s.src)-s.at)) + have/8 + 8
+	s.doc.nodes = slices.Grow(s.doc.nodes, min(rest, 3*have+8))
 }
 
 // peek skips white space and returns the byte behind it, 0 at the end.
