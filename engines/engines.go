@@ -14,6 +14,7 @@ package engines
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/sources"
@@ -99,6 +100,12 @@ type Resolved struct {
 
 	Likeness       codecs.Likeness
 	LikenessOrigin Origin // zero: nobody looked
+}
+
+// Knows tells whether the entry says something of a model: it is the default one,
+// which "" names too, or one that a rule matches.
+func (e Engine) Knows(model string) bool {
+	return model == "" || model == e.DefaultModel || slices.ContainsFunc(e.Models, func(m ModelRule) bool { return matches(m.Match, model) })
 }
 
 // Resolve applies the rules for a model; "" is the default model. It never

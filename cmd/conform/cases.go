@@ -38,7 +38,10 @@ func casesCommand(e env) *cobra.Command {
 		known["dialect"] = append(known["dialect"], string(c.Dialect()))
 	}
 	cmd := &cobra.Command{
-		Use:   "cases [DIR]",
+		Use: "cases [DIR]",
+		Example: `  conform cases
+  conform cases --dialect anthropic --op continue
+  conform cases ./my-suite --json`,
 		Short: "Run cases: of the suite, or of the suite in DIR",
 		Long: `cases runs the codec cases of the embedded suite, or of the suite in DIR (a folder
 that holds cases), with the reference, and counts law and policy apart: what
@@ -138,7 +141,9 @@ func printCases(w io.Writer, r suite.CaseReport) {
 
 func opsCommand(e env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "ops",
+		Use: "ops",
+		Example: `  conform ops < operations.jsonl
+  python3 docs/comparers/run.py fixtures openai conform ops`,
 		Short: "Answer codec operations, one JSON object a line, with the reference",
 		Long: `ops is the reference as a long-lived process for a runner of cases in any
 language. It writes one line of JSON first, {"protocol":1,"name","version",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,10 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/fixtures"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/suggest"
+	"github.com/toolconform/conform/internal/texts"
 	"github.com/toolconform/conform/suite"
 	"github.com/toolconform/conform/suite/judge"
 	"github.com/toolconform/conform/suite/results"
@@ -25,8 +28,23 @@ func explainCommand(e env) *cobra.Command {
 	var show bool
 	cmd := &cobra.Command{
 		Use:   "explain ID [--engine E [--show] | --model M]",
-		Short: "Explain a rule, a scenario, a case or an engine; with --engine run a scenario there and show each check",
-		Args:  oneArg("the id of a rule, a scenario, a case or an engine; 'conform list' lists them"),
+		Short: "Explain whatever conform prints; with --engine run a scenario there and show each check",
+		Long: `explain knows rules and checks, scenarios and their areas, cases, engines, dialects,
+fields of the profile and of the facts with their values, warning codes, verdicts,
+levels, origins and the marks of a report. With --engine it runs a scenario at that
+engine and shows each check, with --show also every request and reply.`,
+		Example: `  conform explain deepseek
+  conform explain mistral --model magistral-medium-latest
+  conform explain echo.reasoning
+  conform explain reasoning/echo --engine deepseek --show
+  conform explain required_even_empty`,
+		Args: oneArg("the id of a rule, a scenario, a case or an engine, or another word that conform prints; 'conform list' lists them"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return explainable(), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := args[0]
 			runner, err := newRunner(e)
@@ -35,7 +53,12 @@ func explainCommand(e env) *cobra.Command {
 			}
 			scenario := slices.IndexFunc(runner.Scenarios, func(s fixtures.Scenario) bool { return s.ID == id })
 			if engine != "" && scenario < 0 {
-				return usage("--engine goes with a scenario, and %.80q is none%s; 'conform list scenarios' lists them", id, suggest.Text(id, scenarioIDs(runner)))
+				return usage("--engine goes with a scenario, and %.80q is none%s; 'conform list scenarios' lists them", id, suggest.Text(id, scenarioNames()))
+			}
+			en, err := runner.Catalog.Lookup(id)
+			isEngine := err == nil
+			if model != "" && !isEngine {
+				return usage("--model goes with an engine, and %.80q is none%s", id, suggest.Text(id, runner.Catalog.Names()))
 			}
 			if show && engine == "" {
 				return usage("--show shows a scenario at one engine; say which with --engine")
@@ -53,49 +76,107 @@ func explainCommand(e env) *cobra.Command {
 			if i := slices.IndexFunc(cases, func(c fixtures.Case) bool { return c.ID == id }); i >= 0 {
 				return explainCase(e.stdout, cases[i], runner.Catalog)
 			}
-			if en, err := runner.Catalog.Lookup(id); err == nil {
+			found := false
+			for _, c := range all.Codecs() {
+				if string(c.Dialect()) == id {
+					explainDialect(e.stdout, c, runner.Catalog, cases)
+					found = true
+				}
+			}
+			if found && isEngine {
+				fmt.Fprint(e.stdout, "\nThe engine of that name:\n\n")
+			}
+			if isEngine {
+				oddModel(e, en, model)
 				return explainEngine(e.stdout, en, model)
 			}
-			return usage("nothing is called %.80q%s; 'conform list rules|scenarios|cases|engines' lists what there is", id, suggest.Text(id, ids(runner, cases)))
+			if explainArea(e.stdout, id, runner.Scenarios) {
+				found = true
+			}
+			more, err := explainWord(e.stdout, id)
+			if err != nil {
+				return &failure{exitBroken, err.Error()}
+			}
+			if !found && !more {
+				return usage("nothing is called %.80q%s; 'conform list rules|scenarios|cases|engines' lists what there is", id, suggest.Text(id, explainable()))
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&engine, "engine", "", "run the scenario against this engine of the catalogue")
 	cmd.Flags().BoolVar(&show, "show", false, "with --engine: show every request and reply")
 	cmd.Flags().StringVar(&model, "model", "", "with an engine: show what counts for this model")
+	completeFlags(cmd, nil)
 	return cmd
 }
 
-func scenarioIDs(runner suite.Runner) []string {
-	var out []string
-	for _, s := range runner.Scenarios {
-		out = append(out, s.ID)
-	}
-	return out
-}
-
-func ids(runner suite.Runner, cases []fixtures.Case) []string {
-	out := scenarioIDs(runner)
+// explainable are all words that explain takes, but for values.
+func explainable() []string {
+	out := append(scenarioNames(), engineNames()...)
 	for _, r := range fixtures.Rules() {
 		out = append(out, r.ID)
 	}
+	cases, _ := fixtures.LoadCases(fixtures.FS()) // the command itself says what is wrong
 	for _, c := range cases {
 		out = append(out, c.ID)
 	}
-	return append(out, runner.Catalog.Names()...)
+	out = append(append(out, dialectNames()...), wordNames()...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// explainDialect shows what a dialect is and who speaks it.
+func explainDialect(w io.Writer, c codecs.Full, catalog *engines.Catalog, cases []fixtures.Case) {
+	fmt.Fprintf(w, "%s  (dialect)\n\n", c.Dialect())
+	say(w, "Endpoint  ", c.Endpoint("MODEL", false))
+	say(w, "Messages  ", "stand under "+c.Wire().Messages)
+	say(w, "Choices   ", cmp.Or(strings.Join(c.Wire().Choices, ", "), "no such field"))
+	say(w, "Media of a result  ", c.Wire().ResultMedia)
+	var speak []string
+	for _, en := range catalog.All() {
+		if en.Dialect == c.Dialect() {
+			speak = append(speak, en.Name)
+		}
+	}
+	n := 0
+	for _, k := range cases {
+		if k.Dialect == string(c.Dialect()) {
+			n++
+		}
+	}
+	say(w, fmt.Sprintf("Engines (%d): ", len(speak)), strings.Join(speak, ", "))
+	fmt.Fprintf(w, "Cases: %d; 'conform cases --dialect %s' runs them\n", n, c.Dialect())
+}
+
+// explainArea shows the scenarios of an area.
+func explainArea(w io.Writer, area string, scenarios []fixtures.Scenario) (found bool) {
+	for _, s := range scenarios {
+		if s.Area() != area {
+			continue
+		}
+		if !found {
+			fmt.Fprintf(w, "%s  (area of scenarios)\n", area)
+		}
+		found = true
+		say(w, "  "+s.ID+"  ", s.Title)
+	}
+	return found
 }
 
 // explainRule shows a rule and who names it.
 func explainRule(w io.Writer, r fixtures.Rule, scenarios []fixtures.Scenario, cases []fixtures.Case) error {
-	fmt.Fprintf(w, "%s  (%s, %s side, usual level %s)\n%s.\n\nWhy: %s\n", r.ID, r.Kind, r.Side, r.Level, r.Title, r.Why)
+	fmt.Fprintf(w, "%s  (%s, %s side, usual level %s)\n", r.ID, r.Kind, r.Side, r.Level)
+	say(w, "", r.Title+".")
+	say(w, "\nWhy: ", r.Why)
 	by := slices.Sorted(maps.Keys(r.Facts))
 	if r.Profile != "" {
 		by = append(by, r.Profile+" of the profile")
 	}
 	if len(by) > 0 {
-		fmt.Fprintf(w, "Decided at an engine by: %s\n", strings.Join(by, ", "))
+		say(w, "Decided at an engine by: ", strings.Join(by, ", "))
 	}
 	for _, s := range r.Sources {
-		fmt.Fprintf(w, "Source: %s\n", s)
+		say(w, "Source: ", s)
 	}
 	if _, ok := judge.RuleByID(r.ID); ok {
 		fmt.Fprintln(w, "Check: yes; every scenario where it applies is judged by it")
@@ -112,7 +193,7 @@ func explainRule(w io.Writer, r fixtures.Rule, scenarios []fixtures.Scenario, ca
 		}
 	}
 	if len(in) > 0 {
-		fmt.Fprintf(w, "Scenarios that name it: %s\n", strings.Join(in, ", "))
+		say(w, "Scenarios that name it: ", strings.Join(in, ", "))
 	}
 	if len(of) > 0 {
 		fmt.Fprintf(w, "Cases (%d):\n  %s\n", len(of), strings.Join(of, "\n  "))
@@ -121,13 +202,16 @@ func explainRule(w io.Writer, r fixtures.Rule, scenarios []fixtures.Scenario, ca
 }
 
 func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fixtures.Scenario, engine string, show bool) error {
-	fmt.Fprintf(w, "%s  (origin %s, %s)\n%s.\n\nWhy: %s\n", s.ID, s.Origin.Kind, s.Origin.Date, s.Title, s.Why)
+	fmt.Fprintf(w, "%s  (origin %s, %s)\n", s.ID, s.Origin.Kind, s.Origin.Date)
+	say(w, "", s.Title+".")
+	say(w, "\nWhy: ", s.Why)
 	for _, src := range s.Origin.Source {
-		fmt.Fprintf(w, "Source: %s\n", src)
+		say(w, "Source: ", src)
 	}
-	fmt.Fprintf(w, "Turns of the engine: %d. Requests: %d to %d. Checks: %s\n", len(s.Turns), s.Expect.Requests.Min, s.Expect.Requests.Max, strings.Join(s.Expect.Checks, ", "))
+	fmt.Fprintf(w, "Turns of the engine: %d. Requests: %d to %d.\n", len(s.Turns), s.Expect.Requests.Min, s.Expect.Requests.Max)
+	say(w, "Checks: ", strings.Join(s.Expect.Checks, ", "))
 	if engine == "" {
-		fmt.Fprintf(w, "\nRun it: conform run --scenario %s\nSee each check at one engine: conform explain %s --engine openai\nSee every request and reply too: conform explain %s --engine openai --show\n", s.ID, s.ID, s.ID)
+		fmt.Fprintf(w, "\nRun it; see each check at one engine; see every request and reply, too:\n  conform run --scenario %s\n  conform explain %s --engine openai\n  conform explain %s --engine openai --show\n", s.ID, s.ID, s.ID)
 		return nil
 	}
 	var played codecs.Raw
@@ -160,7 +244,7 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 			fmt.Fprintf(w, "\n  same effective profile as %s", row.SameAs)
 		}
 		if c.Reason != "" {
-			fmt.Fprintf(w, "\n  %s", c.Reason)
+			fmt.Fprint(w, "\n", strings.TrimSuffix(texts.Wrap("  ", "  ", c.Reason, screen), "\n"))
 		}
 		fmt.Fprintln(w)
 		if played != nil {
@@ -170,7 +254,7 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 			fmt.Fprintf(w, "  %-8s  %-6s  %s", k.Verdict, k.Level, k.ID)
 			for _, more := range []string{k.Message, k.Evidence} {
 				if more != "" {
-					fmt.Fprintf(w, "\n%22s%s", "", more)
+					fmt.Fprint(w, "\n", strings.TrimSuffix(texts.Wrap("      ", "      ", more, screen), "\n"))
 				}
 			}
 			fmt.Fprintln(w)
@@ -180,12 +264,15 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 }
 
 func explainCase(w io.Writer, c fixtures.Case, catalog *engines.Catalog) error {
-	fmt.Fprintf(w, "%s  (%s, level %s, rule %s)\n%s.\n\nWhy: %s\nOrigin: %s %s, %s\n", c.ID, c.Op, c.Level, c.Rule, c.Title, c.Why, c.Origin.Kind, c.Origin.Date, c.Origin.From())
+	fmt.Fprintf(w, "%s  (%s, level %s, rule %s)\n", c.ID, c.Op, c.Level, c.Rule)
+	say(w, "", c.Title+".")
+	say(w, "\nWhy: ", c.Why)
+	say(w, "Origin: ", strings.TrimSuffix(c.Origin.Kind+" "+c.Origin.Date+", "+c.Origin.From(), ", "))
 	for _, engine := range slices.Sorted(maps.Keys(c.Levels)) {
 		fmt.Fprintf(w, "Level at %s: %s\n", engine, c.Levels[engine])
 	}
 	if len(c.KnownBugs) > 0 {
-		fmt.Fprintf(w, "Known bugs: %s\n", strings.Join(c.KnownBugs, ", "))
+		say(w, "Known bugs: ", strings.Join(c.KnownBugs, ", "))
 	}
 	file, err := fs.ReadFile(fixtures.FS(), c.File) // its own bytes: an empty list of warnings says something
 	if err != nil {
@@ -218,63 +305,4 @@ func explainCase(w io.Writer, c fixtures.Case, catalog *engines.Catalog) error {
 		}
 	}
 	return &failure{code: exitFailed}
-}
-
-// explainEngine shows what counts for an engine: where it is, its effective
-// profile for the model, the rules that led there, and what is known.
-func explainEngine(w io.Writer, en engines.Engine, model string) error {
-	r := en.Resolve(model)
-	address := strings.ReplaceAll(en.URL, "{base}", en.Vars["base"])
-	fmt.Fprintf(w, "%s  %s\n\nDialect   %s\nModel     %s\nURL       %s\nKey       %s\n", en.Name, en.Title, r.Dialect, r.Model, address, keyText(en))
-	profile, err := jsonx.Marshal(r.Profile)
-	if err != nil {
-		return &failure{exitBroken, err.Error()}
-	}
-	members := slices.DeleteFunc(jsonx.Of(profile).Members(), func(m jsonx.Member) bool {
-		return slices.Contains([]string{"false", "0", `""`, "null"}, string(m.Value.Raw())) // the dialect's own way
-	})
-	if len(members) == 0 {
-		fmt.Fprintln(w, "\nIt does as its dialect does: the profile is empty.")
-	} else {
-		fmt.Fprintln(w, "\nWhere it differs from its dialect, for this model (docs/engines.md explains the fields):")
-	}
-	for _, m := range members {
-		fmt.Fprintf(w, "  %-18s %s\n", m.Key, m.Value.Raw())
-	}
-	if len(en.Models) > 0 {
-		fmt.Fprintln(w, "\nRules by model, later ones win:")
-	}
-	for _, rule := range en.Models {
-		fmt.Fprintf(w, "  %s", rule.Match)
-		if rule.Dialect != "" {
-			fmt.Fprintf(w, "  dialect %s", rule.Dialect)
-		}
-		if compact, err := jsonx.Compact(rule.Profile); err == nil {
-			fmt.Fprintf(w, "  %s", compact)
-		}
-		fmt.Fprintln(w)
-	}
-	fmt.Fprintln(w, "\nFacts, with the default model:")
-	for _, f := range en.Facts.List() {
-		text := f.Fact.Origin.Kind
-		if from := f.Fact.Origin.From(); from != "" {
-			text += ", " + from
-		}
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-16s %-22s %s", f.Name, f.Fact.Value, text), " "))
-	}
-	for _, n := range en.Notes {
-		fmt.Fprintf(w, "\nNote: %s (%s, %s)\n", n.Text, n.Origin.Kind, n.Origin.From())
-	}
-	return nil
-}
-
-func keyText(en engines.Engine) string {
-	text := strings.Join(en.Keys, " or ")
-	switch {
-	case text == "":
-		return "none"
-	case en.KeyOptional:
-		return text + " (optional)"
-	}
-	return text
 }

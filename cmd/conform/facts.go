@@ -165,7 +165,8 @@ func printFacts(w io.Writer, list []engines.Engine) {
 }
 
 // printTable prints rows in columns as wide as their widest cell. What does not
-// fit the screen is cut from the column give.
+// fit the screen is cut from the column give, down to its head, and then from the
+// widest of the others but the first.
 func printTable(w io.Writer, rows [][]string, give int) {
 	widths, total := make([]int, len(rows[0])), 2*(len(rows[0])-1)
 	gap := "  "
@@ -178,7 +179,18 @@ func printTable(w io.Writer, rows [][]string, give int) {
 	if total > screen {
 		gap, total = " ", total-len(widths)+1
 	}
-	widths[give] -= max(total-screen, 0)
+	least := max(len(rows[0][give]), 16)
+	for ; total > screen; total-- {
+		cut := give
+		if widths[give] <= least {
+			for i := 1; i < len(widths); i++ {
+				if widths[i] > widths[cut] {
+					cut = i
+				}
+			}
+		}
+		widths[cut]--
+	}
 	for _, r := range rows {
 		var b strings.Builder
 		for i, c := range r {

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -29,13 +29,15 @@ func (l *listing) add(value any, cells ...string) {
 func listCommand(e env) *cobra.Command {
 	var asJSON, facts bool
 	lists := map[string]func() (listing, error){
-		"dialects": listDialects, "scenarios": listScenarios, "cases": listCases, "checks": listChecks, "rules": listRules,
+		"dialects": listDialects, "scenarios": listScenarios, "cases": listCases, "checks": listChecks, "rules": listRules, "warnings": listWarnings,
 		"engines": func() (listing, error) { return listEngines(facts) },
 	}
-	names := []string{"engines", "dialects", "scenarios", "cases", "checks", "rules"}
+	names := []string{"engines", "dialects", "scenarios", "cases", "checks", "rules", "warnings"}
 	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(names, "|"),
 		Short:     "List what there is",
+		Long:      "list shows a line for each, cut to 80 columns; --json has everything of each, and\n'explain' tells about one.",
+		Example:   "  conform list engines\n  conform list rules --json",
 		Args:      oneArg("what to list: " + strings.Join(names, ", ")),
 		ValidArgs: names,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -50,19 +52,12 @@ func listCommand(e env) *cobra.Command {
 			if asJSON {
 				return printValue(e.stdout, l.json)
 			}
-			w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, strings.Join(l.head, "\t"))
-			for _, r := range l.rows {
-				fmt.Fprintln(w, strings.Join(r, "\t"))
-			}
-			if err := w.Flush(); err != nil {
-				return &failure{exitBroken, "write the output: " + err.Error()}
-			}
+			printTable(e.stdout, append([][]string{l.head}, l.rows...), len(l.head)-1)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&facts, "facts", false, "with engines: what is known about each, with its origin")
+	cmd.Flags().BoolVar(&facts, "facts", false, "with engines: every fact of each, with its origin and how many recordings show it")
 	return cmd
 }
 
@@ -76,20 +71,20 @@ func listDialects() (listing, error) {
 }
 
 func listScenarios() (listing, error) {
-	l := listing{head: []string{"SCENARIO", "ORIGIN", "TITLE"}}
+	l := listing{head: []string{"SCENARIO", "TITLE"}}
 	scenarios, err := fixtures.LoadScenarios(fixtures.FS())
 	for _, s := range scenarios {
-		l.add(map[string]any{"id": s.ID, "title": s.Title, "origin": s.Origin.Kind, "features": s.Features, "checks": s.Expect.Checks}, s.ID, s.Origin.Kind, s.Title)
+		l.add(map[string]any{"id": s.ID, "title": s.Title, "origin": s.Origin.Kind, "features": s.Features, "checks": s.Expect.Checks}, s.ID, s.Title)
 	}
 	return l, err
 }
 
 func listCases() (listing, error) {
-	l := listing{head: []string{"CASE", "OP", "LEVEL", "ORIGIN", "TITLE"}}
+	l := listing{head: []string{"CASE", "LEVEL", "TITLE"}}
 	cases, err := fixtures.LoadCases(fixtures.FS())
 	for _, c := range cases {
 		l.add(map[string]any{"id": c.ID, "op": c.Op, "dialect": c.Dialect, "level": c.Level, "origin": c.Origin.Kind, "rule": c.Rule, "title": c.Title},
-			c.ID, c.Op, c.Level, c.Origin.Kind, c.Title)
+			c.ID, c.Level, c.Title)
 	}
 	return l, err
 }
@@ -118,30 +113,38 @@ func listEngines(facts bool) (listing, error) {
 	if facts {
 		return engineFacts(catalog), nil
 	}
-	l := listing{head: []string{"ENGINE", "DIALECT", "DEFAULT MODEL", "KEY", "TITLE"}}
+	l := listing{head: []string{"ENGINE", "DIALECT", "DEFAULT MODEL", "KEY"}}
 	for _, en := range catalog.All() {
 		r := en.Resolve("")
-		l.add(en, en.Name, string(r.Dialect), r.Model, keyText(en), en.Title)
+		l.add(en, en.Name, string(r.Dialect), r.Model, keyText(en))
 	}
 	return l, nil
 }
 
 // engineFacts lists what is known about each engine, with where it comes from.
 func engineFacts(catalog *engines.Catalog) listing {
-	l := listing{head: []string{"ENGINE", "FACT", "VALUE", "ORIGIN", "CONFIRMED BY", "SOURCE"}}
+	l := listing{head: []string{"ENGINE", "FACT", "ORIGIN", "SEEN", "VALUE"}, json: factsJSON(catalog.All())}
 	for _, en := range catalog.All() {
 		for _, f := range en.Facts.List() {
 			o := f.Fact.Origin
-			kind, confirmed := o.Kind, ""
+			seen := "-"
 			if c := o.ConfirmedBy; c != nil && c.Count > 0 {
-				confirmed = fmt.Sprintf("%d recorded", c.Count)
+				seen = fmt.Sprint(c.Count)
 			}
-			if kind == "" {
-				kind = "-"
-			}
-			l.add(map[string]any{"engine": en.Name, "dialect": en.Dialect, "fact": f.Name, "value": f.Fact.Value, "origin": kind, "source": o},
-				en.Name, f.Name, f.Fact.Value, kind, confirmed, o.From())
+			l.rows = append(l.rows, []string{en.Name, f.Name, cmp.Or(o.Kind, "-"), seen, f.Fact.Value})
 		}
 	}
 	return l
+}
+
+func listWarnings() (listing, error) {
+	l := listing{head: []string{"WARNING", "GIVEN WHEN"}}
+	list, err := entries()
+	for _, e := range list {
+		if e.page == "warnings.md" {
+			code, when := plain(e.cells[0]), plain(e.cells[1])
+			l.add(map[string]string{"code": code, "when": when}, code, when)
+		}
+	}
+	return l, err
 }

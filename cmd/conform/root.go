@@ -92,7 +92,10 @@ speaks six wire dialects and judges both sides of the wire. Today it replays:
 the client under test is its own reference.
 
 Without a key and without a flag, 'conform run' replays the catalogue of engines
-with the reference loop, from embedded data, and prints the matrix.`,
+with the reference loop, from embedded data, and says where each stands.`,
+		Example: `  conform facts
+  conform explain deepseek
+  conform run --engine deepseek,anthropic`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		Version:           suite.Version,
@@ -103,15 +106,34 @@ with the reference loop, from embedded data, and prints the matrix.`,
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		var names []string
-		for _, c := range cmd.Commands() {
-			names = append(names, c.Name())
-		}
-		return usage("unknown command %.80q%s; 'conform help' lists the commands", args[0], suggest.Text(args[0], names))
+		return usage("unknown command %.80q%s; 'conform help' lists the commands", args[0], suggest.Text(args[0], commandNames(cmd)))
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(runCommand(e), factsCommand(e), casesCommand(e), listCommand(e), explainCommand(e), decodeCommand(e), encodeCommand(e), playCommand(e), verifyCommand(e), lintCommand(e), opsCommand(e))
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [command]",
+		Short: "Show the help of a command",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return commandNames(root), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			of, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage("no command is called %.80q%s; 'conform help' lists the commands", args[0], suggest.Text(args[0], commandNames(root)))
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	})
 	return root
+}
+
+func commandNames(root *cobra.Command) []string {
+	var out []string
+	for _, c := range root.Commands() {
+		out = append(out, c.Name())
+	}
+	return out
 }
 
 // flagError says what is wrong with a flag and which one was probably meant.
@@ -166,9 +188,10 @@ func (t *target) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.dialect, "dialect", "", "wire dialect; that of --engine when it is not given")
 	cmd.Flags().StringVar(&t.engine, "engine", "", "engine of the catalogue whose profile counts; the dialect's own provider when it is not given")
 	cmd.Flags().StringVar(&t.model, "model", "", "model id; profiles are scoped by model")
+	completeFlags(cmd, nil)
 }
 
-func (t *target) resolve() error {
+func (t *target) resolve(e env) error {
 	if t.dialect == "" && t.engine == "" {
 		return usage("name a dialect with --dialect, or an engine with --engine; 'conform list dialects' and 'conform list engines' list them")
 	}
@@ -189,6 +212,7 @@ func (t *target) resolve() error {
 		if err != nil {
 			return usage("%v", err)
 		}
+		oddModel(e, engine, t.model)
 		t.resolved = engine.Resolve(t.model)
 		if t.dialect == "" {
 			t.codec, err = all.For(t.resolved.Dialect)

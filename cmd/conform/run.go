@@ -31,19 +31,27 @@ func runCommand(e env) *cobra.Command {
 	var sel suite.Selection
 	var format, failOn string
 	var out []string
-	var replay, grid bool
+	var replay, live, grid bool
 	var transcripts string
 	forms, formats, endings := e.formNames()
 	cmd := &cobra.Command{
 		Use:   "run [--engine E,...] [--dialect D,...] [--scenario GLOB,...] [--format F] [--out FILE ...]",
-		Short: "Replay the scenarios with the reference loop and print the matrix",
-		Long: `run replays the catalogue with the reference loop from embedded data and prints
-the compatibility matrix. It needs no key and opens no socket.
+		Short: "Replay the scenarios with the reference loop and say where each engine stands",
+		Long: `run replays the catalogue with the reference loop from embedded data and says what
+failed, where each dialect stands, which engines differ, and what that rests on.
+--grid shows every cell. It needs no key and opens no socket.
 
 Exit code: 0 nothing failed at the level of --fail-on, 1 something did, 2 wrong
 usage, 3 the harness itself failed.`,
+		Example: `  conform run
+  conform run --engine deepseek,anthropic --scenario 'truncation/*'
+  conform run --dialect gemini --grid
+  conform run --format json --out run.txt > run.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if live {
+				return usage("--live: there are no live runs yet: nothing is sent to an engine; leave the flag out to replay")
+			}
 			if !slices.Contains(failLevels, failOn) {
 				return usage("--fail-on %.80q is none of %s%s", failOn, strings.Join(failLevels, ", "), suggest.Text(failOn, failLevels))
 			}
@@ -77,6 +85,12 @@ usage, 3 the harness itself failed.`,
 				defer dir.Close()
 				runner.Keep = func(p suite.Played) (string, error) { return writeTranscript(dir, p) }
 			}
+			unusedKeys(e, runner.Catalog, sel.Engines)
+			for _, name := range sel.Engines {
+				if en, err := runner.Catalog.Lookup(name); err == nil {
+					oddModel(e, en, sel.Model)
+				}
+			}
 			doc, err := runner.Run(cmd.Context(), sel)
 			if err != nil {
 				if cmd.Context().Err() != nil {
@@ -107,8 +121,33 @@ usage, 3 the harness itself failed.`,
 	f.StringVar(&format, "format", formats[0], "form of the report on standard output: "+strings.Join(formats, ", "))
 	f.StringArrayVar(&out, "out", nil, "also write the report to this file; its ending names the form ("+strings.Join(endings, ", ")+")")
 	f.StringVar(&failOn, "fail-on", "must", "lowest level that makes exit code 1: "+strings.Join(failLevels, ", "))
+	f.BoolVar(&live, "live", false, "run against the engines themselves; not there yet")
 	f.BoolVar(&grid, "grid", false, "show every cell, too")
+	completeFlags(cmd, map[string][]string{"format": formats, "fail-on": failLevels, "stream": {"off", "on", "both"}})
 	return cmd
+}
+
+// unusedKeys says which key variables are set that a replay does not use.
+func unusedKeys(e env, catalog *engines.Catalog, names []string) {
+	var set []string
+	for _, name := range names {
+		if en, err := catalog.Lookup(name); err == nil {
+			if _, variable := en.Key(e.getenv); variable != "" && !slices.Contains(set, variable) {
+				set = append(set, variable)
+			}
+		}
+	}
+	if len(set) > 0 {
+		fmt.Fprintf(e.stderr, "conform: %s not used: this is a replay, and nothing is sent to an engine\n", strings.Join(set, ", "))
+	}
+}
+
+// oddModel says when the entry of an engine has nothing on a model: it may be
+// misspelled.
+func oddModel(e env, en engines.Engine, model string) {
+	if !en.Knows(model) {
+		fmt.Fprintf(e.stderr, "conform: %s: the entry says nothing of the model %s; what it says of every model counts\n", en.Name, clean(fmt.Sprintf("%.80s", model)))
+	}
 }
 
 // writeTranscript writes what happened in a cell and returns the name of the file.
@@ -247,7 +286,9 @@ func terminalWidth(w io.Writer) int {
 
 func lintCommand(e env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "lint [DIR]",
+		Use: "lint [DIR]",
+		Example: `  conform lint
+  conform lint ./my-suite`,
 		Short: "Check cases, scenarios, tapes and engine entries against their schemas and rules",
 		Long: `lint checks the embedded suite, tapes and engine entries, or the suite in DIR (a
 folder that holds cases and scenarios).`,

@@ -18,7 +18,9 @@ import (
 func verifyCommand(e env) *cobra.Command {
 	var asJSON, judged bool
 	cmd := &cobra.Command{
-		Use:   "verify PATH...",
+		Use: "verify PATH...",
+		Example: `  conform verify cassettes/tapes
+  conform verify --json recordings`,
 		Short: "Hold the codecs against recorded traffic",
 		Long: `verify reads recordings (JSON with exchanges), go-vcr tapes and httprr recordings,
 decodes every reply and stream, and compares what came out with an

@@ -21,11 +21,13 @@ func decodeCommand(e env) *cobra.Command {
 	var status int
 	var stream bool
 	cmd := &cobra.Command{
-		Use:   "decode --dialect D [--engine E] [--model M] [--stream] [--status N] < body",
+		Use: "decode --dialect D [--engine E] [--model M] [--stream] [--status N] < body",
+		Example: `  conform decode --dialect anthropic < reply.json
+  conform decode --engine deepseek --stream < events.txt`,
 		Short: "Print the neutral form of a reply body, or the error that it carries",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := t.resolve(); err != nil {
+			if err := t.resolve(e); err != nil {
 				return err
 			}
 			if status < 100 || status > 599 {
@@ -66,7 +68,9 @@ func encodeCommand(e env) *cobra.Command {
 	var t target
 	var op string
 	cmd := &cobra.Command{
-		Use:   "encode --dialect D [--engine E] [--model M] --op tools|request|continue < JSON",
+		Use: "encode --dialect D [--engine E] [--model M] --op tools|request|continue < JSON",
+		Example: `  conform encode --dialect openai --op tools < tools.json
+  conform encode --engine deepseek --op continue < turn.json`,
 		Short: "Print what a client sends: tools, a request, or the messages after a turn",
 		Long: `encode reads JSON from standard input and prints wire JSON.
 
@@ -80,7 +84,7 @@ func encodeCommand(e env) *cobra.Command {
                  prints {"messages"|"contents"|"input":[...],"warnings":[...]}`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := t.resolve(); err != nil {
+			if err := t.resolve(e); err != nil {
 				return err
 			}
 			ops := []string{"tools", "request", "continue"}
@@ -174,8 +178,9 @@ func encodedRequest(e env, t target, got suite.OpResult) error {
 func playCommand(e env) *cobra.Command {
 	var t target
 	cmd := &cobra.Command{
-		Use:   "play --dialect D [--engine E] [--model M] < JSON",
-		Short: "Print what the reference loop does with given replies",
+		Use:     "play --dialect D [--engine E] [--model M] < JSON",
+		Example: `  conform play --dialect openai < replies.json`,
+		Short:   "Print what the reference loop does with given replies",
 		Long: `play reads {"bodies":[reply bodies],"tools":[definitions],"results":{name: MCP
 result, text, or a list of them},"max_iterations":N} and prints
 {"run":[{"name","arguments"}],"requests":[bodies],"final","error","warnings","dropped"}.
@@ -184,7 +189,7 @@ result, text, or a list of them},"max_iterations":N} and prints
 "last_turn":"run" may be given too. A tool without a result answers "ok".`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := t.resolve(); err != nil {
+			if err := t.resolve(e); err != nil {
 				return err
 			}
 			input, err := readInput(cmd.Context(), e)

@@ -41,19 +41,21 @@ func Glob(pattern, s string) bool {
 }
 
 // Wrap lays words out in lines of at most width columns, the first behind first
-// and the others behind indent, and ends the last one. A word that is longer than
-// a line is cut.
+// and the others behind indent, which is shorter, and ends the last one. A word
+// that is longer than a line is cut.
 func Wrap(first, indent, s string, width int) string {
 	var b strings.Builder
 	b.WriteString(first)
 	n := utf8.RuneCountInString(first)
 	wide := utf8.RuneCountInString(indent)
-	most := max(width-max(n, wide), 20)
+	most := max(width-wide, 20)
 	open := false // the line holds a word already
 	put := func(word []rune) {
 		switch {
-		case open && n+1+len(word) > width:
-			b.WriteString("\n" + indent)
+		case n+len(word) > width && !open && n > wide, open && n+1+len(word) > width:
+			line := strings.TrimRight(b.String(), " ")
+			b.Reset()
+			b.WriteString(line + "\n" + indent)
 			n = wide
 		case open:
 			b.WriteString(" ")

@@ -48,6 +48,8 @@ func TestWrap(t *testing.T) {
 		{"a: ", "   ", "ebb and flood, as every day of the year", "a: ebb and flood, as every day\n   of the year\n"},
 		{"✓ ", "  ", "übergrößen sind spaltenweise gezählt", "✓ übergrößen sind spaltenweise\n  gezählt\n"},
 		{"", "  ", "x " + strings.Repeat("y", 40), "x " + strings.Repeat("y", 28) + "\n  " + strings.Repeat("y", 12) + "\n"},
+		{"source: ", "  ", "https://ebb.example/and-flood", "source:\n  https://ebb.example/and-floo\n  d\n"},
+		{"source: ", "  ", "https://ebb.example/flood", "source:\n  https://ebb.example/flood\n"},
 	} {
 		got := texts.Wrap(c.first, c.indent, c.in, 30)
 		if got != c.want {
