@@ -86,7 +86,7 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (out Op
 		value, err := jsonx.Delete(neutral.View(r), "/warnings")
 		return OpResult{Value: value, Warnings: r.Warnings}, err
 	case "error":
-		return opError(c, in, body), nil
+		return opError(c, in, body)
 	case "continue":
 		return opContinue(c, p, in, body)
 	case "truncate":
@@ -108,9 +108,12 @@ func RunOp(c codecs.Full, op string, p codecs.Profile, input codecs.Raw) (out Op
 		out.Value, out.Warnings, out.Err = c.RenderReply(r, p, codecs.Likeness{})
 	case "render_error":
 		e := in.Get("error")
-		status, _ := e.Get("status").Int()
+		status, err := statusOf(e)
+		if err != nil {
+			return out, fmt.Errorf("error: %w", err)
+		}
 		answer := c.RenderError(&codecs.ProviderError{
-			Dialect: c.Dialect(), Status: int(status), Kind: codecs.ErrorKind(e.Get("kind").Str()), Code: e.Get("code").Str(), Message: e.Get("message").Str(),
+			Dialect: c.Dialect(), Status: status, Kind: codecs.ErrorKind(e.Get("kind").Str()), Code: e.Get("code").Str(), Message: e.Get("message").Str(),
 		}, p, codecs.Likeness{})
 		out.Value = f.Int("status", int64(answer.Status)).Set("body", answer.Body).Raw()
 	case "raw_calls":
@@ -157,16 +160,29 @@ func inputBody(in jsonx.Value) ([]byte, error) {
 	return nil, errors.New("input has neither body_text nor body_base64 nor body")
 }
 
-func opError(c codecs.Full, in jsonx.Value, body []byte) OpResult {
-	status, _ := in.Get("status").Int()
+// statusOf reads a status: none is 0, and what is no number a fault.
+func statusOf(v jsonx.Value) (int, error) {
+	status := v.Get("status")
+	n, ok := status.Int()
+	if status.Defined() && (!ok || n < 0 || n > 999) {
+		return 0, fmt.Errorf("status: want an HTTP status, got %.80s", status.Raw())
+	}
+	return int(n), nil
+}
+
+func opError(c codecs.Full, in jsonx.Value, body []byte) (OpResult, error) {
+	status, err := statusOf(in)
+	if err != nil {
+		return OpResult{}, err
+	}
 	header := map[string][]string{}
 	for _, m := range in.Get("headers").Members() {
 		header[m.Key] = []string{m.Value.Str()}
 	}
-	pe := c.Error(int(status), header, body)
+	pe := c.Error(status, header, body)
 	var f jsonx.Fields
 	f.Str("kind", string(pe.Kind)).Str("message", pe.Message).Int("status", int64(pe.Status)).Str("code", pe.Code).Str("retry_after", pe.RetryAfter)
-	return OpResult{Value: f.Raw(), Err: pe}
+	return OpResult{Value: f.Raw(), Err: pe}, nil
 }
 
 // opStream decodes a stream: stream_text, or stream_base64 where the bytes are no

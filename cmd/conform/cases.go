@@ -67,7 +67,7 @@ usage or a case that cannot be read, 3 a case that cannot be run.`,
 			}
 			cases, err := fixtures.LoadCases(fsys)
 			if err != nil {
-				return usage("%v", err)
+				return usage("%s", listed(err))
 			}
 			cases = slices.DeleteFunc(cases, func(c fixtures.Case) bool {
 				skip := func(list words, word string) bool { return len(list) > 0 && !slices.Contains(list, word) }

@@ -53,6 +53,19 @@ func usage(format string, args ...any) error {
 	return &failure{exitUsage, fmt.Sprintf(format, args...)}
 }
 
+// listed puts the faults of a list one after the other.
+func listed(err error) string {
+	list, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err.Error()
+	}
+	var texts []string
+	for _, e := range list.Unwrap() {
+		texts = append(texts, e.Error())
+	}
+	return strings.Join(texts, "; ")
+}
+
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, e env) int {
 	out := &guarded{w: e.stdout}

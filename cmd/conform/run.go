@@ -315,11 +315,11 @@ folder that holds cases and scenarios).`,
 			}
 			cases, err := fixtures.LoadCases(fsys)
 			if err != nil {
-				return &failure{exitFailed, err.Error()}
+				return &failure{exitFailed, listed(err)}
 			}
 			scenarios, err := fixtures.LoadScenarios(fsys)
 			if err != nil {
-				return &failure{exitFailed, err.Error()}
+				return &failure{exitFailed, listed(err)}
 			}
 			fmt.Fprintf(e.stdout, "no problems in %d cases and %d scenarios", len(cases), len(scenarios))
 			if len(args) == 0 {

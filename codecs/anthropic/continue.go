@@ -34,7 +34,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	e := echo{profile: p, content: v.Get("content"), writer: newResultWriter(p)}
 	e.readCalls()
 	if e.results, e.Warnings, err = callIDs(p).Answers(e.calls, results, r.Body); err != nil {
-		return nil, nil, fmt.Errorf("anthropic: %w", err)
+		return nil, nil, err
 	}
 	assistant, err := e.assistant()
 	if err != nil {

@@ -39,7 +39,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	}
 	messages, more, err := c.history(p).Messages(req.Messages)
 	if err != nil {
-		return nil, nil, fmt.Errorf("anthropic: %w", err)
+		return nil, nil, err
 	}
 	conv := conversation{profile: p, writer: newResultWriter(p), Notes: wire.Notes{Warnings: append(warnings, more...)}}
 	if err := conv.addAll(messages); err != nil {

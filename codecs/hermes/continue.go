@@ -24,7 +24,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	}
 	byPos, _, err := wire.IDs{None: true}.Answers(r.Calls(), results, r.Body)
 	if err != nil {
-		return nil, nil, fmt.Errorf("hermes: %w", err)
+		return nil, nil, err
 	}
 	at, standard := contentAt(p)
 	echo := (&jsonx.Fields{}).Str("role", "assistant").Str("content", text).Raw()

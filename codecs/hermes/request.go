@@ -1,7 +1,6 @@
 package hermes
 
 import (
-	"fmt"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/wire"
@@ -31,7 +30,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	}
 	messages, more, err := c.history(p).Messages(req.Messages)
 	if err != nil {
-		return nil, nil, fmt.Errorf("hermes: %w", err)
+		return nil, nil, err
 	}
 	enc.warnings = append(enc.warnings, more...)
 	for _, m := range messages {

@@ -30,7 +30,7 @@ func (Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Prof
 	}
 	byPos, warnings, err := callIDs(p).Answers(r.Calls(), results, r.Body)
 	if err != nil {
-		return nil, nil, fmt.Errorf("ollama: %w", err)
+		return nil, nil, err
 	}
 	e := echo{byPos: byPos, Notes: wire.Notes{Warnings: warnings}}
 	calls := e.calls(msg.Get("tool_calls"))

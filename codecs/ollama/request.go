@@ -29,7 +29,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	}
 	messages, more, err := c.history(p).Messages(req.Messages)
 	if err != nil {
-		return nil, nil, fmt.Errorf("ollama: %w", err)
+		return nil, nil, err
 	}
 	enc := encoder{p: p, Notes: wire.Notes{Warnings: append(warnings, more...)}}
 	for _, m := range messages {

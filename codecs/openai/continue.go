@@ -35,7 +35,7 @@ func (c Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Pr
 	ids.Need = msg.Get("tool_calls").Len() > 0 // a function_call has none
 	byPos, warnings, err := ids.Answers(r.Calls(), results, r.Body)
 	if err != nil {
-		return nil, nil, fmt.Errorf("continue: %w", err)
+		return nil, nil, err
 	}
 	e := echo{msg: msg, profile: p, results: byPos, calls: map[int]codecs.ToolCall{}, Notes: wire.Notes{Warnings: warnings}}
 	for _, call := range r.Calls() {

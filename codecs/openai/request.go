@@ -23,7 +23,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	}
 	messages, warnings, err := c.history(p).Messages(req.Messages)
 	if err != nil {
-		return nil, nil, fmt.Errorf("request: %w", err)
+		return nil, nil, err
 	}
 	w := writer{profile: p, Notes: wire.Notes{Warnings: append(noted, warnings...)}}
 	for _, m := range messages {
