@@ -65,7 +65,7 @@ const (
 // WarningCodes lists every code, for those who check names.
 func WarningCodes() []string {
 	return []string{
-		WarnDoubleEncoded, WarnParametersKey, WarnArgumentsEmptied, WarnCallNameless,
+		WarnDoubleEncoded, WarnParametersKey, WarnArgumentsString, WarnArgumentsEmptied, WarnCallNameless,
 		WarnBlockUnreadable, WarnIDMade, WarnIDRepeated, WarnCallDropped,
 		WarnReasoningDropped, WarnItemDropped, WarnMediaPlaceholder, WarnMediaFollowUp,
 		WarnDocumentAsText, WarnTruncated, WarnTruncatedText, WarnLimitHidden,
