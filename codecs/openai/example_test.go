@@ -45,7 +45,7 @@ func Example() {
 func ExampleCodec_Reply() {
 	_, err := openai.Codec{}.Reply([]byte(`{"error":{"message":"The model is overloaded.","code":502}}`), codecs.Profile{})
 	if pe, ok := err.(*codecs.ProviderError); ok {
-		fmt.Println(pe.Kind, pe.Code, pe.Message)
+		fmt.Println(string(pe.Kind), pe.Code, pe.Message)
 	}
 	fmt.Println(err)
 	// Output:
