@@ -1,7 +1,6 @@
 package hermes
 
 import (
-
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/wire"
 )
