@@ -310,7 +310,7 @@ func TestPanicInACell(t *testing.T) {
 	if code != exitBroken || errs.String() != "conform: the harness failed in at least one cell\n" {
 		t.Errorf("exit code %d, %q", code, errs.String())
 	}
-	if !strings.Contains(out.String(), "! openai  basic/one-call  harness\n    panic: the lamp fell into the sea\n") {
+	if !strings.Contains(out.String(), "! basic/one-call: the harness failed, openai\n    panic: the lamp fell into the sea\n") {
 		t.Errorf("the cell is not named:\n%s", out.String())
 	}
 }

@@ -153,7 +153,7 @@ func told(t *testing.T, f Fault) {
 		t.Errorf("exit code %d for one cell, want %d", code, exitFailed)
 	}
 	flat := strings.Join(strings.Fields(text), " ")
-	for _, want := range []string{"✗ " + engine + " " + scenario + " " + f.Rules[0] + " (", "expected ", ", seen ", "conform explain " + scenario + " --engine " + engine} {
+	for _, want := range []string{"✗ " + scenario + ": " + f.Rules[0] + " (", "expected ", ", seen ", "conform explain " + scenario + " --engine " + engine} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("the report does not say %q:\n%s", want, text)
 		}
