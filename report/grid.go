@@ -29,10 +29,16 @@ func (t *text) grid() {
 	for _, l := range []struct {
 		glyph, text string
 	}{
-		{"R", "pass on a recorded tape"}, {"D", "pass on a documented tape"}, {"✓", "pass on rendered replies"},
-		{"~", meaning[results.Degraded]}, {"✗", meaning[results.Fail]}, {"?", meaning[results.Unknown]},
-		{"=", "as another engine: same profile, no tape of its own"}, {"-", meaning[results.NA]},
-		{"·", meaning[results.NotRun]}, {"!", meaning[results.Error]},
+		{"R", "pass on a recorded tape"},
+		{"D", "pass on a documented tape"},
+		{"✓", "pass on rendered replies"},
+		{"~", meaning[results.Degraded]},
+		{"✗", meaning[results.Fail]},
+		{"?", meaning[results.Unknown]},
+		{"=", "as another engine: same profile, no tape of its own"},
+		{"-", meaning[results.NA]},
+		{"·", meaning[results.NotRun]},
+		{"!", meaning[results.Error]},
 	} {
 		if t.occurs(l.glyph) {
 			legend = append(legend, l.glyph+" "+l.text)
