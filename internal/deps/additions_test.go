@@ -83,7 +83,7 @@ var additions = []addition{
 	{
 		what: "a check", names: map[string]string{"<area>": "reply"},
 		edits: map[string]func(*testing.T, string) string{
-			"fixtures/rules.json": in(`(?m)^(  \{\n    "id": "reply.decodes",)`, `  {"id": "reply.brief", "side": "reply", "kind": "law", "level": "info", "fact": "", "title": "A reply is brief", "why": "A stub.", "sources": ["docs/facts/openai.md#envelope"]},`+"\n$1"),
+			"fixtures/rules.json": in(`(?m)^(  \{\n    "id": "reply.decodes",)`, `  {"id": "reply.brief", "side": "reply", "kind": "law", "level": "info", "title": "A reply is brief", "why": "A stub.", "sources": ["docs/facts/openai.md#envelope"]},`+"\n$1"),
 			"suite/judge/reply.go": func(t *testing.T, old string) string {
 				return in(`(?m)^\t\t\{"reply.decodes", .*$`, "$0\n\t\t{\"reply.brief\", atReply, replyBrief},")(t, old) + `
 func replyBrief(c *scene) {

@@ -20,7 +20,7 @@ var places = map[string][]string{
 	"engines":   {".go", ".json"},
 	"fixtures":  {".go", ".json", ".md"},
 	"internal":  {".go", ".golden", ".json"},
-	"interop":   {".go", "go.mod", "go.sum"},
+	"interop":   {".go", ".json", ".md", "go.mod", "go.sum"},
 	"loop":      {".go"},
 	"report":    {".go", ".golden"},
 	"suite":     {".go", ".json", ".py"},
