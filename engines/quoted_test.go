@@ -25,11 +25,11 @@ func TestQuotedKeysStayOut(t *testing.T) {
 			w.WriteHeader(401)
 			fmt.Fprintf(w, `{"error":{"message":"no such key %s, %s, %s"}}`, key, escaped, own)
 		},
-		"text": func(w http.ResponseWriter) { http.Error(w, "no such key "+key+" "+own, 403) },
+		"text": func(w http.ResponseWriter) { http.Error(w, "no such key "+key+" "+own, http.StatusForbidden) },
 		"in a 200": func(w http.ResponseWriter) {
 			fmt.Fprintf(w, `{"error":{"message":"no such key %s %s","code":401}}`, key, own)
 		},
-		"header":  func(w http.ResponseWriter) { w.Header().Set("Retry-After", key); http.Error(w, "no such key", 401) },
+		"header":  func(w http.ResponseWriter) { w.Header().Set("Retry-After", key); http.Error(w, "no such key", http.StatusUnauthorized) },
 		"no JSON": func(w http.ResponseWriter) { fmt.Fprintf(w, "no such key %s %s", key, own) },
 	} {
 		for _, engine := range []string{"openai", "anthropic", "gemini", "ollama", "openai-responses", "aki"} {
