@@ -29,7 +29,10 @@ func TestQuotedKeysStayOut(t *testing.T) {
 		"in a 200": func(w http.ResponseWriter) {
 			fmt.Fprintf(w, `{"error":{"message":"no such key %s %s","code":401}}`, key, own)
 		},
-		"header":  func(w http.ResponseWriter) { w.Header().Set("Retry-After", key); http.Error(w, "no such key", http.StatusUnauthorized) },
+		"header": func(w http.ResponseWriter) {
+			w.Header().Set("Retry-After", key)
+			http.Error(w, "no such key", http.StatusUnauthorized)
+		},
 		"no JSON": func(w http.ResponseWriter) { fmt.Fprintf(w, "no such key %s %s", key, own) },
 	} {
 		for _, engine := range []string{"openai", "anthropic", "gemini", "ollama", "openai-responses", "aki"} {
