@@ -81,9 +81,9 @@ func (f *Facts) fields() iter.Seq2[string, *Fact] {
 
 // Of returns the fact of a name; one that there is not is unknown.
 func (f Facts) Of(name string) Fact {
-	for _, n := range f.List() {
-		if n.Name == name {
-			return n.Fact
+	for field, fact := range f.fields() {
+		if field == name {
+			return *fact
 		}
 	}
 	return Fact{Value: Unknown}

@@ -18,7 +18,7 @@ func (c *Client) hide(err error, u *url.URL, keys ...string) error {
 	if err == nil {
 		return nil
 	}
-	if done := (*sendError)(nil); errors.As(err, &done) {
+	if done := (*secrets.HiddenError)(nil); errors.As(err, &done) {
 		return done
 	}
 	cause := err
@@ -29,18 +29,8 @@ func (c *Client) hide(err error, u *url.URL, keys ...string) error {
 	shown := *u
 	shown.User, shown.RawQuery = nil, ""
 	text := fmt.Sprintf("engine %s: POST %s: %v", c.Engine.Name, shown.String(), cause)
-	return &sendError{text: secrets.Hide(text, keys...), cause: cause}
+	return &secrets.HiddenError{Text: secrets.Hide(text, keys...), Cause: cause}
 }
-
-type sendError struct {
-	text  string
-	cause error
-}
-
-func (e *sendError) Error() string { return e.text }
-
-// Is passes on what the cause is without showing its text.
-func (e *sendError) Is(target error) bool { return errors.Is(e.cause, target) }
 
 // Lengths from which a key is searched for in what an engine answers. Local
 // engines take any word for a key, and without that word their replies would be

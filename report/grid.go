@@ -12,6 +12,10 @@ import (
 // grid writes every cell, in blocks of as many columns as fit the width. The heads
 // are the names of the scenarios: stairs that lead down to their columns.
 func (t *text) grid() {
+	var shown []map[results.Key]results.Cell // of each row, as the document has it
+	for _, r := range t.doc.Rows {
+		shown = append(shown, r.Index())
+	}
 	name := 0
 	for _, r := range t.doc.Rows {
 		name = max(name, utf8.RuneCountInString(r.Name)+1)
@@ -22,7 +26,7 @@ func (t *text) grid() {
 	name = min(name, t.width/2)
 	per := max((t.width-name)/2, 4)
 	for from := 0; from < len(t.doc.Columns); from += per {
-		t.block(name, t.doc.Columns[from:min(from+per, len(t.doc.Columns))])
+		t.block(shown, name, t.doc.Columns[from:min(from+per, len(t.doc.Columns))])
 		t.line("")
 	}
 	var legend []string
@@ -40,7 +44,7 @@ func (t *text) grid() {
 		{"·", meaning[results.NotRun]},
 		{"!", meaning[results.Error]},
 	} {
-		if t.occurs(l.glyph) {
+		if t.occurs(shown, l.glyph) {
 			legend = append(legend, l.glyph+" "+l.text)
 		}
 	}
@@ -48,9 +52,8 @@ func (t *text) grid() {
 	t.line("")
 }
 
-func (t *text) occurs(g string) bool {
-	for _, r := range t.doc.Rows {
-		cells := r.Index()
+func (t *text) occurs(shown []map[results.Key]results.Cell, g string) bool {
+	for _, cells := range shown {
 		for _, c := range t.doc.Columns {
 			if glyph(cells[c.Key()]) == g {
 				return true
@@ -60,24 +63,23 @@ func (t *text) occurs(g string) bool {
 	return false
 }
 
-func (t *text) block(name int, columns []results.Column) {
+func (t *text) block(shown []map[results.Key]results.Cell, name int, columns []results.Column) {
 	for i := len(columns) - 1; i >= 0; i-- {
 		head := texts.Cut(columnName(columns[i].Key()), name+2*i-1)
 		t.line("%s%s", strings.Repeat(" ", name+2*i-1-utf8.RuneCountInString(head)), head+t.faint(" ┐"+strings.Repeat(" │", len(columns)-1-i)))
 	}
 	dialect := ""
-	for _, r := range t.doc.Rows {
+	for row, r := range t.doc.Rows {
 		if d := spoken(r); d != dialect {
 			dialect = d
 			t.line("%s", t.bold(d+":"))
 		}
 		t.w.WriteString(texts.Pad(texts.Cut(r.Name, name-1), name))
-		cells := r.Index()
 		for i, c := range columns {
 			if i > 0 {
 				t.w.WriteString(" ")
 			}
-			t.w.WriteString(t.cell(cells[c.Key()])) // a cell that is not there was not run
+			t.w.WriteString(t.cell(shown[row][c.Key()])) // a cell that is not there was not run
 		}
 		t.w.WriteString("\n")
 	}

@@ -213,15 +213,7 @@ func DecodeStream(c codecs.Full, p codecs.Profile, stream []byte, splits ...int)
 	if !ok {
 		return codecs.Reply{}, fmt.Errorf("the codec of %s reads no streams", c.Dialect())
 	}
-	d := s.Stream(p)
-	from := 0
-	for _, to := range append(splits, len(stream)) {
-		if _, err := d.Feed(stream[from:to]); err != nil {
-			break // Close gives it again
-		}
-		from = to
-	}
-	return d.Close()
+	return wire.DecodeStream(s, p, stream, splits...)
 }
 
 // streamed tells whether an input has a stream in place of a body.

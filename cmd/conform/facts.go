@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/internal/sources"
 	"github.com/toolconform/conform/internal/texts"
 )
 
@@ -107,7 +108,7 @@ func factCell(f engines.Fact, fact string, short map[string]string) string {
 			text = first + "+"
 		}
 	}
-	if f.Origin.Kind == "recorded" {
+	if f.Origin.Kind == sources.Recorded {
 		text += "!"
 	}
 	return text
@@ -128,7 +129,7 @@ func printFacts(w io.Writer, list []engines.Engine) {
 			switch {
 			case !f.Fact.Known():
 				unknown[f.Name]++
-			case f.Fact.Origin.Kind == "recorded":
+			case f.Fact.Origin.Kind == sources.Recorded:
 				recorded++
 			}
 		}

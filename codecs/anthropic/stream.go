@@ -78,8 +78,8 @@ func (s *stream) event(name string, v jsonx.Value) error {
 				for i, b := range m.Value.Items() {
 					s.start(int64(i), b)
 				}
-			} else if m.Value.Defined() || s.root.Get(m.Key) == nil {
-				s.root.Member(m.Key).Set(m.Value)
+			} else {
+				s.root.Member(m.Key).Fill(m.Value)
 			}
 		}
 	case "content_block_start":
@@ -125,9 +125,7 @@ func (s *stream) messageDelta(v jsonx.Value) {
 				into = s.root.Member(m.Key)
 			}
 			for _, d := range m.Value.Members() {
-				if d.Value.Defined() || into.Get(d.Key) == nil {
-					into.Member(d.Key).Set(d.Value)
-				}
+				into.Member(d.Key).Fill(d.Value)
 			}
 		default:
 			s.root.Member(m.Key).Set(m.Value)
@@ -139,7 +137,7 @@ func (s *stream) messageDelta(v jsonx.Value) {
 func (s *stream) start(index int64, v jsonx.Value) {
 	b := &block{
 		node: s.root.Member("content").Add(), index: index, typ: v.Get("type").Str(), pos: -1,
-		tagged: tags.Feeder{Scanner: tags.Scanner{Think: wire.ThinkTag(s.Profile)}},
+		tagged: wire.ThinkFeeder(s.Profile),
 	}
 	b.node.Set(v)
 	s.blocks = append(s.blocks, b)

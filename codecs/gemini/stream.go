@@ -8,7 +8,6 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/sse"
-	"github.com/toolconform/conform/internal/tags"
 	"github.com/toolconform/conform/internal/wire"
 )
 
@@ -17,9 +16,9 @@ import (
 // finish reason, or the reason for which the prompt was blocked. Source: spec 2.10
 // and the facts on streams of this wire.
 func (c Codec) Stream(p codecs.Profile) codecs.Decoder {
-	s := &stream{tagged: tags.Feeder{Scanner: tags.Scanner{Think: wire.ThinkTag(p)}}}
+	s := &stream{}
 	s.StreamReader = wire.StreamReader{
-		Codec: c, Profile: p, Frames: &chunks{}, Frame: s.chunk, Body: s.body, Done: func() bool { return s.ending },
+		Codec: c, Profile: p, Tagged: wire.ThinkFeeder(p), Frames: &chunks{}, Frame: s.chunk, Body: s.body, Done: func() bool { return s.ending },
 	}
 	return s
 }
@@ -52,8 +51,7 @@ type stream struct {
 	wire.StreamReader
 	root   jsonx.Node
 	parts  []*part // of the first candidate
-	tagged tags.Feeder
-	open   *part // a call whose arguments still come
+	open   *part   // a call whose arguments still come
 	calls  int
 	ending bool
 }
@@ -120,7 +118,7 @@ func (s *stream) candidate(i int, v jsonx.Value) {
 	}
 	if i == 0 && wire.Scalar(field(v, "finishReason")) != "" {
 		s.ending = true
-		s.tagged.Close(s.Show)
+		s.EndVisible()
 	}
 }
 
@@ -165,7 +163,7 @@ func (s *stream) part(into *jsonx.Node, v jsonx.Value, first bool) {
 	case thought:
 		s.EmitText(codecs.KindReasoning, text)
 	case isText:
-		s.tagged.Feed(text, s.Show)
+		s.Visible(text)
 	}
 }
 

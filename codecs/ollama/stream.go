@@ -6,16 +6,15 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/sse"
-	"github.com/toolconform/conform/internal/tags"
 	"github.com/toolconform/conform/internal/wire"
 )
 
 // Stream reads the lines of a chat: pieces of text and thinking, whole calls. The
 // last line says done. Source: spec 2.10, row SM09.
 func (c Codec) Stream(p codecs.Profile) codecs.Decoder {
-	s := &stream{tagged: tags.Feeder{Scanner: tags.Scanner{Think: wire.ThinkTag(p)}}}
+	s := &stream{}
 	s.StreamReader = wire.StreamReader{
-		Codec: c, Profile: p, Frames: &sse.Lines{}, Frame: s.line,
+		Codec: c, Profile: p, Tagged: wire.ThinkFeeder(p), Frames: &sse.Lines{}, Frame: s.line,
 		Body: func() []byte { return s.root.Raw() }, Done: func() bool { return s.Complete },
 	}
 	return s
@@ -23,9 +22,8 @@ func (c Codec) Stream(p codecs.Profile) codecs.Decoder {
 
 type stream struct {
 	wire.StreamReader
-	root   jsonx.Node
-	tagged tags.Feeder
-	calls  int
+	root  jsonx.Node
+	calls int
 }
 
 func (s *stream) line(_ string, v jsonx.Value) error {
@@ -40,7 +38,7 @@ func (s *stream) line(_ string, v jsonx.Value) error {
 		}
 	}
 	if v.Get("done").Bool() {
-		s.tagged.Close(s.Show)
+		s.EndVisible()
 		s.Complete = true
 	}
 	return nil
@@ -52,7 +50,7 @@ func (s *stream) message(into *jsonx.Node, v jsonx.Value) {
 		switch {
 		case m.Key == "content":
 			n.Append(m.Value)
-			s.tagged.Feed(m.Value.Str(), s.Show)
+			s.Visible(m.Value.Str())
 		case m.Key == "thinking":
 			n.Append(m.Value)
 			s.EmitText(codecs.KindReasoning, m.Value.Str())

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -151,11 +150,7 @@ func inside(message, code string, body []byte) *codecs.ProviderError {
 	if code != "" && code != message {
 		e.Suffix = " (" + code + ")"
 	}
-	status := 200
-	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
-		status = n
-	}
-	e.Kind = wire.ErrorKind(status, code, message)
+	e.Kind = wire.KindInside(code, message)
 	return e
 }
 

@@ -23,10 +23,10 @@ func (c Codec) Stream(p codecs.Profile) codecs.Decoder {
 // NewStream returns the decoder for a dialect that travels over chat completions:
 // its codec decodes the rebuilt body, scan tells which markup in text is no text.
 func NewStream(c codecs.Codec, p codecs.Profile, scan tags.Scanner) codecs.Decoder {
-	s := &stream{texts: textKeys(p), tagged: tags.Feeder{Scanner: scan}}
+	s := &stream{texts: textKeys(p)}
 	s.StreamReader = wire.StreamReader{
 		Codec: c, Profile: p, Frames: &sse.Events{}, Frame: s.chunk,
-		Body: s.body, Done: s.done,
+		Body: s.body, Done: s.done, Tagged: tags.Feeder{Scanner: scan},
 	}
 	return s
 }
@@ -36,7 +36,6 @@ type stream struct {
 	wire.StreamReader
 	root   jsonx.Node
 	texts  []string // keys of a delta whose strings are pieces of one text
-	tagged tags.Feeder
 	calls  calls
 	ending bool // a finish reason came
 }
@@ -51,8 +50,8 @@ func (s *stream) done() bool {
 	return s.ending || s.Complete && len(s.calls.list) == 0
 }
 
-func (s *stream) chunk(event string, v jsonx.Value) error {
-	if v.Get("error").Defined() || event == "error" || v.Get("choices").Len() == 0 && !v.Get("usage").Exists() && isError(v) {
+func (s *stream) chunk(_ string, v jsonx.Value) error {
+	if v.Get("error").Defined() || v.Get("choices").Len() == 0 && !v.Get("usage").Exists() && isError(v) {
 		return s.Failed(v.Raw(), "")
 	}
 	for _, m := range v.Members() {
@@ -70,9 +69,7 @@ func (s *stream) chunk(event string, v jsonx.Value) error {
 				first(old, m.Value)
 			}
 		default:
-			if m.Value.Defined() || s.root.Member(m.Key).Kind() == jsonx.Absent {
-				s.root.Member(m.Key).Set(m.Value)
-			}
+			s.root.Member(m.Key).Fill(m.Value)
 		}
 	}
 	return nil
@@ -95,10 +92,8 @@ func (s *stream) choice(i int, v, chunk jsonx.Value) error {
 	if v.Get("error").Defined() {
 		return s.Failed(v.Raw(), "")
 	}
-	n := int64(0)
-	if index, ok := v.Get("index").Int(); ok {
-		n = index
-	} else {
+	n, numbered := v.Get("index").Int()
+	if !numbered {
 		n = int64(i)
 	}
 	into := s.choiceAt(n)
@@ -117,7 +112,7 @@ func (s *stream) choice(i int, v, chunk jsonx.Value) error {
 				into.Member(m.Key).Set(m.Value)
 				if n == 0 {
 					s.ending = true
-					s.tagged.Close(s.Show)
+					s.EndVisible()
 				}
 				if r == codecs.FinishError {
 					return s.Failed(chunk.Raw(), "")
@@ -128,9 +123,7 @@ func (s *stream) choice(i int, v, chunk jsonx.Value) error {
 		case "logprobs":
 			grow(into.Member(m.Key), m.Value)
 		default:
-			if m.Value.Defined() || into.Member(m.Key).Kind() == jsonx.Absent {
-				into.Member(m.Key).Set(m.Value)
-			}
+			into.Member(m.Key).Fill(m.Value)
 		}
 	}
 	return nil
@@ -161,9 +154,7 @@ func grow(n *jsonx.Node, v jsonx.Value) {
 	}
 	for _, m := range v.Members() {
 		if !m.Value.IsArray() {
-			if m.Value.Defined() || n.Member(m.Key).Kind() == jsonx.Absent {
-				n.Member(m.Key).Set(m.Value)
-			}
+			n.Member(m.Key).Fill(m.Value)
 			continue
 		}
 		for _, item := range m.Value.Items() {
@@ -261,7 +252,7 @@ func (s *stream) content(n *jsonx.Node, v jsonx.Value, shown bool) {
 			n.Append(v)
 		}
 		if shown {
-			s.visible(v.Str())
+			s.Visible(v.Str())
 		}
 		return
 	}
@@ -276,12 +267,12 @@ func (s *stream) content(n *jsonx.Node, v jsonx.Value, shown bool) {
 		case item.Kind() == jsonx.String:
 			s.chunkOf(n, "text", "text", item)
 			if shown {
-				s.visible(item.Str())
+				s.Visible(item.Str())
 			}
 		case typ == "text" && item.Len() == 2:
 			s.chunkOf(n, typ, "text", item.Get("text"))
 			if shown {
-				s.visible(item.Get("text").Str())
+				s.Visible(item.Get("text").Str())
 			}
 		case typ == "thinking":
 			s.thinking(n, item, shown)
@@ -358,11 +349,6 @@ func (s *stream) details(n *jsonx.Node, v jsonx.Value) {
 			}
 		}
 	}
-}
-
-// visible shows a piece of content, without the markup in it.
-func (s *stream) visible(text string) {
-	s.tagged.Feed(text, s.Show)
 }
 
 func (s *stream) body() []byte {
@@ -474,8 +460,8 @@ func (s *stream) call(msg *jsonx.Node, i int, item jsonx.Value, n int, shown boo
 			if g.id != "" || begun {
 				first(g.node.Member("id"), m.Value)
 			}
-		case m.Value.Defined() || g.node.Member(m.Key).Kind() == jsonx.Absent:
-			g.node.Member(m.Key).Set(m.Value)
+		default:
+			g.node.Member(m.Key).Fill(m.Value)
 		}
 	}
 	if event.ID != "" || event.Name != "" || event.Text != "" {
@@ -515,9 +501,7 @@ func (s *stream) function(g *growing, v jsonx.Value) (name, text string) {
 				g.args += len(text)
 			}
 		default:
-			if m.Value.Defined() || n.Kind() == jsonx.Absent {
-				n.Set(m.Value)
-			}
+			n.Fill(m.Value)
 		}
 	}
 	return name, text

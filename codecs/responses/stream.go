@@ -8,7 +8,6 @@ import (
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/sse"
-	"github.com/toolconform/conform/internal/tags"
 	"github.com/toolconform/conform/internal/wire"
 )
 
@@ -18,9 +17,9 @@ import (
 // by output_index, by item_id where there is none (llama-server). Source: spec
 // 2.10, row SM10, and the facts on streams of this wire.
 func (c Codec) Stream(p codecs.Profile) codecs.Decoder {
-	s := &stream{tagged: tags.Feeder{Scanner: tags.Scanner{Think: wire.ThinkTag(p)}}}
+	s := &stream{}
 	s.StreamReader = wire.StreamReader{
-		Codec: c, Profile: p, Frames: &sse.Events{}, Frame: s.event, Body: s.body, Done: func() bool { return s.ended },
+		Codec: c, Profile: p, Tagged: wire.ThinkFeeder(p), Frames: &sse.Events{}, Frame: s.event, Body: s.body, Done: func() bool { return s.ended },
 	}
 	return s
 }
@@ -31,7 +30,6 @@ type stream struct {
 	items   []*item
 	byID    map[string]*item
 	byIndex map[int64]*item // the last one under an index; -1 the last one without
-	tagged  tags.Feeder
 	calls   int
 	ended   bool
 }
@@ -159,7 +157,7 @@ func (s *stream) finished(v jsonx.Value) {
 		it.typ = itemType(of)
 	}
 	it.done.Set(of)
-	s.tagged.Close(s.Show)
+	s.EndVisible()
 	if it.shown {
 		return
 	}
@@ -171,9 +169,9 @@ func (s *stream) finished(v jsonx.Value) {
 		}
 	case typeMessage:
 		for _, b := range of.Get("content").Items() {
-			s.tagged.Feed(b.Get("text").Str(), s.Show)
+			s.Visible(b.Get("text").Str())
 		}
-		s.tagged.Close(s.Show)
+		s.EndVisible()
 	}
 }
 
@@ -226,7 +224,7 @@ func (s *stream) grown(event string, v jsonx.Value) {
 	case text == "":
 	case what == "output_text":
 		it.shown = true
-		s.tagged.Feed(text, s.Show)
+		s.Visible(text)
 	case strings.HasPrefix(what, "reasoning"):
 		s.EmitText(codecs.KindReasoning, text)
 	case what == "function_call_arguments" && it.pos >= 0:

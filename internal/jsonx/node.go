@@ -34,6 +34,13 @@ func (n *Node) Set(v Value) {
 	*n = Node{kind: kind, raw: append(n.raw[:0], raw...)}
 }
 
+// Fill is Set, but for a null, which takes nothing away that is there.
+func (n *Node) Fill(v Value) {
+	if v.Defined() || n.kind == Absent {
+		n.Set(v)
+	}
+}
+
 // SetStr makes n the string s.
 func (n *Node) SetStr(s string) { n.Set(Of(Quote(s))) }
 
@@ -52,10 +59,7 @@ func (n *Node) Append(v Value) {
 
 // Text returns the content of a string, "" of every other kind.
 func (n *Node) Text() string {
-	if n == nil {
-		return ""
-	}
-	if n.kind != String {
+	if n == nil || n.kind != String {
 		return ""
 	}
 	return Of(n.Raw()).Str()

@@ -6,6 +6,7 @@ package secrets
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/textproto"
 	"net/url"
@@ -227,3 +228,15 @@ func Hide(text string, keys ...string) string {
 	}
 	return text
 }
+
+// HiddenError is an error whose text was cleaned: errors.Is finds its cause, and
+// nothing shows the cause's own text.
+type HiddenError struct {
+	Text  string
+	Cause error
+}
+
+func (e *HiddenError) Error() string { return e.Text }
+
+// Is passes on what the cause is.
+func (e *HiddenError) Is(target error) bool { return errors.Is(e.Cause, target) }

@@ -28,13 +28,13 @@ type Feeder struct {
 // Feed takes the next piece of the text and gives what it decides: Visible and
 // Thinking text, Block for the inside of a call block, Retract.
 func (f *Feeder) Feed(text string, give func(kind SpanKind, text string)) {
-	for len(text) > most { // what one step may copy is bounded
-		cut := most
+	for len(text) > mostPiece { // what one step may copy is bounded
+		cut := mostPiece
 		for cut > 0 && !utf8.RuneStart(text[cut]) {
 			cut--
 		}
 		if cut == 0 {
-			cut = most
+			cut = mostPiece
 		}
 		f.feed(text[:cut], give)
 		text = text[cut:]
@@ -42,7 +42,7 @@ func (f *Feeder) Feed(text string, give func(kind SpanKind, text string)) {
 	f.feed(text, give)
 }
 
-const most = 4 << 10
+const mostPiece = 4 << 10
 
 func (f *Feeder) feed(text string, give func(kind SpanKind, text string)) {
 	for text != "" {
@@ -153,14 +153,13 @@ func (f *Feeder) thinking(text string, give func(kind SpanKind, text string)) st
 // block waits for the end of a call block. A closing tag may stand inside a string
 // of the call, so Scan is asked about the text up to it; a block that it cannot
 // close is looked at again some times, and then when it has grown to twice its
-// size. That, and a bound
-// on the opening tags that began none, keeps the work in proportion to the text;
-// what is beyond it is held back until the whole is there.
+// size. That, and a bound on the opening tags that began none, keeps the work in
+// proportion to the text; what is beyond it is held back until the whole is there.
 func (f *Feeder) block(text string, give func(kind SpanKind, text string)) string {
-	const most, few = 64, 16
+	const mostStrays, few = 64, 16
 	end := []byte("</" + f.Call + ">")
 	f.held = append(f.held, text...)
-	for f.strays < most {
+	for f.strays < mostStrays {
 		i := bytes.Index(f.held[f.looked:], end)
 		if i < 0 {
 			f.looked = max(f.looked, len(f.held)-len(end)+1)

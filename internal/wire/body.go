@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -112,6 +113,16 @@ func ErrorKind(status int, code, message string) codecs.ErrorKind {
 	default:
 		return codecs.ErrServer
 	}
+}
+
+// KindInside is ErrorKind for an error inside a 200: a code that is an HTTP status
+// decides as that status would.
+func KindInside(code, message string) codecs.ErrorKind {
+	status := 200
+	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
+		status = n
+	}
+	return ErrorKind(status, code, message)
 }
 
 // HeaderValue returns the first value of a header, whatever its case.

@@ -31,6 +31,8 @@ type Item struct {
 	URI  string
 	Data string // base64 as it came
 	Raw  codecs.Raw
+
+	forUser bool // its audience is the user and nobody else
 }
 
 // ReadItems reads MCP content blocks. It accepts every block: one that it does
@@ -52,12 +54,12 @@ func ResultItems(r codecs.ToolResult) []Item {
 	items := ReadItems(r.Content)
 	shown := 0
 	for _, it := range items {
-		if forUser(it.Raw) {
+		if it.forUser {
 			shown++
 		}
 	}
 	for i, it := range items {
-		if shown < len(items) && forUser(it.Raw) {
+		if shown < len(items) && it.forUser {
 			items[i] = Item{Kind: ItemNote, Type: it.Type, Text: "[" + it.Type + "] shown to the user", Raw: it.Raw}
 		}
 	}
@@ -72,8 +74,8 @@ func ResultItems(r codecs.ToolResult) []Item {
 }
 
 // forUser tells whether the audience of a block is the user and nobody else.
-func forUser(block codecs.Raw) bool {
-	list := jsonx.Of(block).Path("annotations", "audience").Items()
+func forUser(block jsonx.Value) bool {
+	list := block.Path("annotations", "audience").Items()
 	return len(list) == 1 && list[0].Str() == "user"
 }
 
@@ -98,14 +100,16 @@ func payload(mime, data string) (outMIME, out string, ok bool) {
 }
 
 func readItem(block codecs.Raw) Item {
-	it := readBlock(block)
-	if it.Data == "" || it.Kind == ItemNative && jsonx.Of(block).Path("source", "type").Str() != "base64" {
+	v := jsonx.Of(block)
+	it := readBlock(v, block)
+	it.forUser = forUser(v)
+	if it.Data == "" || it.Kind == ItemNative && v.Path("source", "type").Str() != "base64" {
 		return it
 	}
 	mime, data, ok := payload(it.MIME, it.Data)
 	switch {
 	case !ok:
-		return Item{Kind: ItemNote, Type: it.Type, MIME: mime, URI: it.URI, Text: placeholder(it.Type, mime, it.URI, ""), Raw: block}
+		return Item{Kind: ItemNote, Type: it.Type, MIME: mime, URI: it.URI, Text: placeholder(it.Type, mime, it.URI, ""), Raw: block, forUser: it.forUser}
 	case it.Kind == ItemNative && data != it.Data:
 		if raw, err := jsonx.Set(block, "/source/data", jsonx.Quote(data)); err == nil {
 			it.Raw = raw
@@ -115,8 +119,7 @@ func readItem(block codecs.Raw) Item {
 	return it
 }
 
-func readBlock(block codecs.Raw) Item {
-	v := jsonx.Of(block)
+func readBlock(v jsonx.Value, block codecs.Raw) Item {
 	if !v.IsObject() {
 		return Item{Kind: ItemNote, Type: "unsupported", Text: "[unsupported]", Raw: block}
 	}

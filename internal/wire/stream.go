@@ -26,6 +26,7 @@ type StreamReader struct {
 	Frame   func(event string, v jsonx.Value) error // puts a frame to the rest
 	Body    func() []byte                           // the rebuilt body
 	Done    func() bool                             // the dialect's end was said
+	Tagged  tags.Feeder                             // what Visible was given
 
 	Warnings []codecs.Warning
 	Complete bool // the marker after which nothing is read has come
@@ -140,18 +141,8 @@ func (s *StreamReader) Failed(body []byte, words string) error {
 		e = s.Codec.Error(200, nil, body)
 	}
 	e.Status, e.Prefix, e.Body = 200, "stream carried an error: ", body
-	e.Kind = StreamErrorKind(e.Code, e.Message)
+	e.Kind = KindInside(e.Code, e.Message)
 	return e
-}
-
-// StreamErrorKind is ErrorKind for an error inside a 200: a code that is an HTTP
-// status decides as that status would.
-func StreamErrorKind(code, message string) codecs.ErrorKind {
-	status := 200
-	if len(code) == 3 && code >= "400" && code <= "599" {
-		status = int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0')
-	}
-	return ErrorKind(status, code, message)
 }
 
 // Close is that of codecs.Decoder.
@@ -210,12 +201,32 @@ func withoutCalls(r codecs.Reply) codecs.Reply {
 	return r
 }
 
+// DecodeStream decodes a stream that has come whole, cut at the offsets of cuts.
+func DecodeStream(s codecs.Streamer, p codecs.Profile, stream []byte, cuts ...int) (codecs.Reply, error) {
+	d := s.Stream(p)
+	from := 0
+	for _, to := range append(cuts, len(stream)) {
+		if _, err := d.Feed(stream[from:to]); err != nil {
+			break // Close gives it again
+		}
+		from = to
+	}
+	return d.Close()
+}
+
 // EmitText adds an event for a piece of text or reasoning, unless it is empty.
 func (s *StreamReader) EmitText(kind codecs.Kind, text string) {
 	if text != "" {
 		s.Emit(codecs.Event{Kind: kind, Text: text})
 	}
 }
+
+// Visible adds the events for a piece of the text that a reader sees, without the
+// markup in it.
+func (s *StreamReader) Visible(text string) { s.Tagged.Feed(text, s.Show) }
+
+// EndVisible gives what of the text was held back.
+func (s *StreamReader) EndVisible() { s.Tagged.Close(s.Show) }
 
 // Show adds the event for what a tags.Feeder gives. A call block is no delta:
 // Close gives its call.

@@ -52,6 +52,11 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
+// ThinkFeeder finds the thinking in a text that comes in pieces.
+func ThinkFeeder(p codecs.Profile) tags.Feeder {
+	return tags.Feeder{Scanner: tags.Scanner{Think: ThinkTag(p)}}
+}
+
 // SplitThink turns text into text and reasoning parts, thinking where it stood.
 // Without a tag the text is one part, byte for byte; empty text and empty
 // thinking leave no part. tagged tells whether the tags held any thinking.

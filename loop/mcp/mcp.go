@@ -162,18 +162,8 @@ func (s *Server) hide(err error) error {
 	if errors.As(err, &rpc) {
 		return &RPCError{rpc.Code, text}
 	}
-	return &hiddenError{text, err}
+	return &secrets.HiddenError{Text: text, Cause: err}
 }
-
-type hiddenError struct {
-	text  string
-	cause error
-}
-
-func (e *hiddenError) Error() string { return e.text }
-
-// Is passes on what the cause is without showing its text.
-func (e *hiddenError) Is(target error) bool { return errors.Is(e.cause, target) }
 
 // startError is that of a transport that does not start.
 type startError struct{ err error }

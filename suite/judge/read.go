@@ -68,11 +68,7 @@ func (x *Exchange) reply(out codecs.Answer) (codecs.Reply, error) {
 	if v, err := jsonx.Parse(out.Body); err == nil && v.IsObject() { // no stream all the same
 		return x.Codec.Reply(out.Body, x.Profile)
 	}
-	d := streams.Stream(x.Profile)
-	if _, err := d.Feed(out.Body); err != nil {
-		return codecs.Reply{}, err
-	}
-	return d.Close()
+	return wire.DecodeStream(streams, x.Profile, out.Body)
 }
 
 // streamed tells whether an answer names itself a stream.

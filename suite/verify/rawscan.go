@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -66,11 +67,7 @@ func (t tables) scan(d codecs.Dialect, body []byte) (c scanned, ok bool) {
 	if !ok {
 		return c, false
 	}
-	for _, p := range t.errors {
-		for _, v := range paths.Find(root, p.At) {
-			c.failed = c.failed || v == p.Is || p.Is == nil
-		}
-	}
+	c.failed = t.carriesError(root)
 	tab := t.of[d]
 	s := scan{root: root, body: body, scanned: &c}
 	for _, g := range tab.Groups {
@@ -89,6 +86,17 @@ func (t tables) scan(d codecs.Dialect, body []byte) (c scanned, ok bool) {
 		c.reasoning = 0
 	}
 	return c, true
+}
+
+// carriesError tells whether a body, or a frame of a stream, says that something
+// went wrong.
+func (t tables) carriesError(root any) bool {
+	for _, p := range t.errors {
+		if slices.ContainsFunc(paths.Find(root, p.At), func(v any) bool { return v == p.Is || p.Is == nil }) {
+			return true
+		}
+	}
+	return false
 }
 
 type scan struct {

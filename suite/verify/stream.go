@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/paths"
+	"github.com/toolconform/conform/internal/wire"
 )
 
 // streamTable says where the frames of a dialect's streams hold what is counted.
@@ -74,13 +76,7 @@ func (t tables) scanStream(d codecs.Dialect, stream []byte) (c scanned, args int
 		return b.String()
 	}
 	c.failed = bytes.Contains(stream, []byte("event: error"))
-	for _, f := range frames {
-		for _, p := range t.errors {
-			for _, v := range paths.Find(f, p.At) {
-				c.failed = c.failed || v == p.Is || p.Is == nil
-			}
-		}
-	}
+	c.failed = c.failed || slices.ContainsFunc(frames, t.carriesError)
 	c.content, c.tagged = withoutTags(joined(tab.Text))
 	if c.reasoning = visible(joined(tab.Reasoning)); c.reasoning == 0 {
 		c.reasoning = visible(joined(tab.ReasoningElse))
@@ -120,7 +116,7 @@ func (r *verifier) stream(c codecs.Full, x cassettes.Exchange) error {
 	}
 	body := x.Response.Body
 	raw, args, argsKnown := r.tables.scanStream(c.Dialect(), body)
-	reply, err := decodeStream(s, body, nil)
+	reply, err := wire.DecodeStream(s, codecs.Profile{}, body)
 	if err := r.splits(s, body, outcome(reply, err)); err != nil {
 		return err
 	}
@@ -175,18 +171,6 @@ func (r *verifier) stream(c codecs.Full, x cassettes.Exchange) error {
 	return nil
 }
 
-func decodeStream(s codecs.Streamer, stream []byte, cuts []int) (codecs.Reply, error) {
-	d := s.Stream(codecs.Profile{})
-	from := 0
-	for _, to := range append(cuts, len(stream)) {
-		if _, err := d.Feed(stream[from:to]); err != nil {
-			break
-		}
-		from = to
-	}
-	return d.Close()
-}
-
 // outcome spells what came of a stream.
 func outcome(r codecs.Reply, err error) string {
 	text, errText := []byte(nil), fmt.Sprint(err)
@@ -231,7 +215,7 @@ func (r *verifier) splits(s codecs.Streamer, stream []byte, want string) error {
 	}
 	for _, cuts := range append(sets, bytewise) {
 		r.Splits += len(cuts)
-		if got := outcome(decodeStream(s, bytes.Clone(stream), cuts)); got != want {
+		if got := outcome(wire.DecodeStream(s, codecs.Profile{}, stream, cuts...)); got != want {
 			r.SplitFailures++
 			return fmt.Errorf("cut at %d places, the first at byte %d, it decodes to another reply: %.300s", len(cuts), cuts[0], got)
 		}
