@@ -374,16 +374,23 @@ type growing struct {
 	id   string
 	name string
 	args int // bytes of arguments so far
+	ends wire.ValueEnd
 }
 
 // whole tells whether the arguments so far are a JSON value.
 func (g *growing) whole() bool {
-	fn := g.node.Get("function")
-	if fn == nil {
+	if !g.ends.Maybe() {
 		return false
 	}
-	args := fn.Get("arguments")
-	return args != nil && (args.Kind() == jsonx.Object || jsonx.Check([]byte(args.Text())) == nil)
+	args := g.node.Member("function").Get("arguments")
+	if args == nil || args.Kind() == jsonx.Object {
+		return args != nil
+	}
+	ok := jsonx.Check([]byte(args.Text())) == nil
+	if !ok {
+		g.ends.Refused()
+	}
+	return ok
 }
 
 // find returns the call that the piece at place i of n goes on with, nil when it
@@ -499,6 +506,7 @@ func (s *stream) function(g *growing, v jsonx.Value) (name, text string) {
 					text = string(m.Value.Raw())
 				}
 				g.args += len(text)
+				g.ends.Add(text)
 			}
 		default:
 			n.Fill(m.Value)

@@ -1,0 +1,86 @@
+package all_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/all"
+	"github.com/toolconform/conform/internal/wire"
+)
+
+// Streams of shapes that once could make a decoder look back at what it has: the
+// piece i of many, what stands before and after them.
+var shapes = []struct {
+	name                string
+	dialect             codecs.Dialect
+	before, each, after string
+}{
+	{"many calls", codecs.OpenAI, "", chat(`"tool_calls":[{"index":%[1]d,"id":"c%[1]d","function":{"name":"f","arguments":"{}"}}]`), chatEnd},
+	{"calls without index", codecs.OpenAI, "", chat(`"tool_calls":[{"function":{"name":"f%d","arguments":"{}"}}]`), chatEnd},
+	{"a name with each piece", codecs.OpenAI, "", chat(`"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"a\":\"xxxx%d"}}]`), chatEnd},
+	{"a closed fault, and a name with each piece", codecs.OpenAI, chat(`"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{a}"}}]`), chat(`"tool_calls":[{"index":0,"function":{"name":"f","arguments":" [%d]"}}]`), chatEnd},
+	{"call blocks", codecs.Hermes, "", chat(`"content":"<tool_call>{\"name\":\"f%d\",\"arguments\":{}}</tool_call>"`), chatEnd},
+	{"an open call block", codecs.Hermes, chat(`"content":"<tool_call>{\"name\":\""`), chat(`"content":"</tool_call>%d"`), chatEnd},
+	{
+		"blocks of one index", codecs.Anthropic, "data: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\n",
+		"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t%d\",\"name\":\"f\",\"input\":{}}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}\n\n",
+		"data: {\"type\":\"message_stop\"}\n\n",
+	},
+	{"parts", codecs.Gemini, "", "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"},{\"functionCall\":{\"name\":\"f%d\",\"args\":{}}}]}}]}\n\n", geminiEnd},
+	{
+		"pieces of arguments", codecs.Gemini, "data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"f\",\"willContinue\":true}}]}}]}\n\n",
+		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"partialArgs\":[{\"jsonPath\":\"$.a[%d].b\",\"stringValue\":\"x\"}],\"willContinue\":true}}]}}]}\n\n", geminiEnd,
+	},
+	{
+		"items of one output_index", codecs.Responses, "", "data: {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"type\":\"message\",\"id\":\"i%[1]d\",\"content\":[]}}\n\ndata: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"message\",\"id\":\"i%[1]d\",\"content\":[]}}\n\n",
+		"data: {\"type\":\"response.completed\",\"response\":{\"output\":[]}}\n\n",
+	},
+	{"lines", codecs.Ollama, "", "{\"message\":{\"content\":\"<think>a</think> \",\"tool_calls\":[{\"function\":{\"name\":\"f%d\",\"arguments\":{}}}]}}\n", "{\"done\":true,\"message\":{}}\n"},
+}
+
+const (
+	chatEnd   = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+	geminiEnd = "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n"
+)
+
+func chat(delta string) string {
+	return "data: {\"choices\":[{\"index\":0,\"delta\":{" + delta + "}}]}\n\n"
+}
+
+// What a decoder allocates grows as the stream does: eight times the pieces need
+// eight times the memory, not sixty-four.
+func TestStreamsGrowAsTheirInput(t *testing.T) {
+	const few, times = 500, 8
+	for _, c := range shapes {
+		t.Run(string(c.dialect)+" "+c.name, func(t *testing.T) {
+			codec, err := all.For(c.dialect)
+			if err != nil {
+				t.Fatal(err)
+			}
+			needs := func(n int) uint64 {
+				var b strings.Builder
+				b.WriteString(c.before)
+				for i := range n {
+					fmt.Fprintf(&b, c.each, i)
+				}
+				b.WriteString(c.after)
+				stream := []byte(b.String())
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				if _, err := wire.DecodeStream(codec.(codecs.Streamer), codecs.Profile{}, stream); err != nil {
+					t.Fatal(err)
+				}
+				runtime.ReadMemStats(&after)
+				return after.TotalAlloc - before.TotalAlloc
+			}
+			needs(few)
+			small, large := needs(few), needs(few*times)
+			if large > 2*times*small {
+				t.Errorf("%d pieces allocate %d bytes, %d pieces %d: %.1f times as much", few, small, few*times, large, float64(large)/float64(small))
+			}
+		})
+	}
+}
