@@ -14,7 +14,9 @@ type Decoder interface {
 	// character. The bytes are not kept after it returns. Its events are
 	// provisional: what a client shows or runs for good, Close decides. An
 	// error (a *DecodeError, or a *ProviderError that the stream carries) ends
-	// the stream; later calls give the same error.
+	// the stream; later calls give the same error. The events before it come
+	// with it. io.EOF says that the marker of the dialect came: nothing that
+	// follows would be read.
 	Feed(chunk []byte) ([]Event, error)
 
 	// Close ends the stream and gives the reply with its rebuilt body:
@@ -22,7 +24,7 @@ type Decoder interface {
 	// Continue echoes it. However the stream was cut into chunks, the reply is
 	// the same. A stream that ends without the marker of its dialect gives
 	// both, the reply so far without its calls and an error that wraps
-	// ErrUnterminated. Nothing is read after the marker.
+	// ErrUnterminated.
 	Close() (Reply, error)
 }
 

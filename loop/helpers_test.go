@@ -20,6 +20,7 @@ import (
 type engine struct {
 	answers []answer
 	bodies  []string
+	streams bool        // the loop has to ask for streams
 	onSend  func(n int) // before answer n, 1 is the first
 }
 
@@ -33,8 +34,8 @@ type answer struct {
 }
 
 func (e *engine) Send(_ context.Context, call loop.Call) (*loop.Response, error) {
-	if call.Stream {
-		return nil, errors.New("the loop asked for a stream")
+	if call.Stream != e.streams {
+		return nil, fmt.Errorf("the loop asked for a stream: %t", call.Stream)
 	}
 	e.bodies = append(e.bodies, string(call.Body))
 	if e.onSend != nil {

@@ -108,6 +108,15 @@ type Config struct {
 	MaxTokens int           // 0: the provider's default
 	Extra     codecs.Raw    // object, merged into every request body
 
+	// Stream asks for streams; the codec must be a codecs.Streamer. A reply that
+	// comes whole all the same is read, too. OnEvent, when set, sees each delta of
+	// each reply as it comes, in order and once, one call at a time: a request is
+	// not sent again when its answer has begun. What it shows is provisional until
+	// AfterReply gets the reply; one that breaks off never gets there. The end of
+	// ctx does not wait for a call of OnEvent that is under way.
+	Stream  bool
+	OnEvent func(codecs.Event)
+
 	MaxIterations int               // requests at most; 0 is DefaultIterations
 	LastTurn      LastTurn          // the calls of the last allowed reply
 	Truncation    codecs.Truncation // what a token limit is taken to have cut
@@ -146,7 +155,7 @@ const DefaultKeep = 16 << 20
 // it ended with an error.
 type Outcome struct {
 	Text       string            // final text, "" when the run ended with an error
-	Reply      codecs.Reply      // the last reply, without the calls in Dropped
+	Reply      codecs.Reply      // the last reply, without the calls in Dropped; what came of a stream that broke off, without calls
 	Replies    []codecs.Reply    // all replies as they were read; earlier ones without their Body
 	Usage      codecs.Usage      // of all replies together, as far as they tell it
 	Iterations int               // replies asked for

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolconform/conform/codecs"
@@ -21,6 +23,9 @@ func (r *run) check() error {
 		return errors.New("loop: Config.Codec is not set")
 	case r.Sender == nil:
 		return errors.New("loop: Config.Sender is not set")
+	}
+	if _, ok := r.Codec.(codecs.Streamer); r.Stream && !ok {
+		return fmt.Errorf("loop: Config.Stream is set, but the codec of %s reads no streams", r.Codec.Dialect())
 	}
 	return nil
 }
@@ -130,7 +135,7 @@ func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
 	}
 	req := codecs.Request{
 		Model: r.Model, Messages: r.prompt, Tools: r.tools, ServerTools: r.server,
-		Choice: r.Choice, Parallel: r.Parallel, MaxTokens: r.MaxTokens, Extra: r.Extra,
+		Choice: r.Choice, Parallel: r.Parallel, MaxTokens: r.MaxTokens, Stream: r.Stream, Extra: r.Extra,
 	}
 	if len(r.out.Native) > 0 {
 		tail := codecs.Message{Role: "assistant", Native: r.out.Native}
@@ -147,14 +152,22 @@ func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
 	r.out.Requests = append(r.out.Requests, body)
 	r.out.Iterations++
 
+	var over atomic.Bool // what the answer still gives is not used
+	emit := func(events []codecs.Event) {
+		for i := 0; r.OnEvent != nil && i < len(events) && !over.Load(); i++ {
+			r.OnEvent(events[i])
+		}
+	}
 	a, err := within(ctx, r.RequestTimeout, func(ctx context.Context) (answer, error) {
-		return exchange(ctx, r.Sender, Call{Body: body})
+		return r.exchange(ctx, Call{Body: body, Stream: r.Stream}, emit)
 	})
+	over.Store(true)
 	r.keep(a.sent)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return codecs.Reply{}, r.cancelled(ctx)
 	case err != nil:
+		r.out.Reply = a.reply
 		return codecs.Reply{}, &SendError{Prefix: r.prefix, Err: err}
 	case a.status < 200 || a.status > 299:
 		pe := r.Codec.Error(a.status, a.header, a.body[:min(len(a.body), codecs.MaxBody)])
@@ -164,6 +177,12 @@ func (r *run) ask(ctx context.Context) (codecs.Reply, error) {
 			Dialect: r.Codec.Dialect(), Offset: codecs.MaxBody,
 			Err: fmt.Errorf("the body of the reply is larger than the limit of %d bytes", codecs.MaxBody),
 		}
+	case a.ended != nil:
+		r.out.Reply = a.reply
+		r.warn(a.reply.Warnings)
+		return codecs.Reply{}, a.ended
+	case r.Stream:
+		return a.reply, nil
 	}
 	return r.Codec.Reply(a.body, r.Profile)
 }
@@ -190,14 +209,16 @@ func (r *run) keep(sent codecs.Raw) {
 type answer struct {
 	status int
 	header map[string][]string
-	body   []byte // at most codecs.MaxBody bytes, and one more where there are more
+	body   []byte       // at most codecs.MaxBody bytes, and one more where there are more; nil of a stream
+	reply  codecs.Reply // of a stream, as far as it came
+	ended  error        // how the stream ended, nil when well
 	sent   codecs.Raw
 }
 
 // exchange sends a request and reads the answer. The end of ctx closes the body,
 // so that a reader that pays no heed to it ends, too.
-func exchange(ctx context.Context, s Sender, call Call) (answer, error) {
-	resp, err := s.Send(ctx, call)
+func (r *run) exchange(ctx context.Context, call Call, emit func([]codecs.Event)) (answer, error) {
+	resp, err := r.Sender.Send(ctx, call)
 	if err != nil {
 		return answer{}, err
 	}
@@ -206,12 +227,20 @@ func exchange(ctx context.Context, s Sender, call Call) (answer, error) {
 	}
 	a := answer{status: resp.Status, header: resp.Header, sent: resp.Sent}
 	if resp.Body == nil {
-		return a, nil
+		resp.Body = io.NopCloser(strings.NewReader(""))
 	}
 	done := sync.OnceFunc(func() { resp.Body.Close() })
 	defer done()
 	defer context.AfterFunc(ctx, done)()
-	a.body, err = io.ReadAll(io.LimitReader(resp.Body, codecs.MaxBody+1))
+	if call.Stream && a.status >= 200 && a.status <= 299 {
+		d := r.Codec.(codecs.Streamer).Stream(r.Profile) // checked
+		err = feed(d, resp.Body, emit)
+		if a.reply, a.ended = d.Close(); a.ended == nil { // it was whole before whatever broke
+			return a, nil
+		}
+	} else {
+		a.body, err = io.ReadAll(io.LimitReader(resp.Body, codecs.MaxBody+1))
+	}
 	switch {
 	case err != nil && ctx.Err() != nil: // the body was closed under the reader
 		return a, ctx.Err()
@@ -219,6 +248,23 @@ func exchange(ctx context.Context, s Sender, call Call) (answer, error) {
 		return a, fmt.Errorf("reading the answer (status %d): %w", a.status, err)
 	}
 	return a, nil
+}
+
+// feed gives a stream to its decoder as it comes. What the decoder says against
+// it, Close says again: the error is that of the reader.
+func feed(d codecs.Decoder, body io.Reader, emit func([]codecs.Event)) error {
+	chunk := make([]byte, 16<<10)
+	for {
+		n, err := body.Read(chunk)
+		events, end := d.Feed(chunk[:n])
+		emit(events)
+		switch {
+		case end != nil || err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 }
 
 // tokenLimit is the limit that the request carries: what Extra or a default of

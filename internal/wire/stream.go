@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -59,18 +60,21 @@ func (s *StreamReader) Warn(code, pointer, format string, args ...any) {
 
 // Feed is that of codecs.Decoder.
 func (s *StreamReader) Feed(chunk []byte) ([]codecs.Event, error) {
-	if s.err != nil || s.closed {
+	switch {
+	case s.err != nil || s.closed:
 		return nil, s.err
+	case s.Complete:
+		return nil, io.EOF
 	}
 	s.events = nil
 	if s.size += int64(len(chunk)); s.size > maxStream {
 		s.err = s.decodeError(maxStream, fmt.Errorf("stream is larger than the limit of %d bytes", maxStream))
 		return nil, s.err
 	}
-	if s.Complete {
-		return nil, nil
-	}
 	s.fail(s.Frames.Feed(chunk, s.frame))
+	if s.err == nil && s.Complete {
+		return s.events, io.EOF
+	}
 	return s.events, s.err
 }
 
@@ -207,7 +211,7 @@ func DecodeStream(s codecs.Streamer, p codecs.Profile, stream []byte, cuts ...in
 	from := 0
 	for _, to := range append(cuts, len(stream)) {
 		if _, err := d.Feed(stream[from:to]); err != nil {
-			break // Close gives it again
+			break // Close gives it again, or the marker came
 		}
 		from = to
 	}
