@@ -176,13 +176,14 @@ func TestStreamedRun(t *testing.T) {
 				}
 				body, _ := io.ReadAll(r.Body)
 				got = append(got, body)
-				for i := range len(bodies[0]) {
-					_, _ = w.Write([]byte(bodies[0][i : i+1]))
+				stream := bodies[0]
+				bodies = bodies[1:] // the next request may come before this one ends
+				for i := range len(stream) {
+					_, _ = w.Write([]byte(stream[i : i+1]))
 					if i%7 == 0 {
 						w.(http.Flusher).Flush()
 					}
 				}
-				bodies = bodies[1:]
 			}))
 			defer srv.Close()
 			sender := &engines.Client{

@@ -29,10 +29,12 @@ import (
 // definitions in any form. results maps a tool's name to its
 // MCP result, to a text, or to a list of either, one for each call in turn; a
 // tool without one answers "ok". messages, max_tokens, truncation ("documented")
-// and last_turn ("run") may be given too.
+// and last_turn ("run") may be given too. With stream true the loop asks for
+// streams, and the bodies are the texts of streams.
 //
 // The value is {"run":[{name,arguments}],"requests":[bodies],"final","error",
-// "warnings","dropped"}.
+// "warnings","dropped"}, and of streams the "events" of each reply:
+// {"reply","kind","text","pos","id","name","retract"}, where reply counts from 0.
 func PlayBodies(ctx context.Context, c codecs.Full, p codecs.Profile, model string, input []byte) (codecs.Raw, error) {
 	in, err := jsonx.Parse(input)
 	if err != nil {
@@ -75,8 +77,16 @@ func PlayBodies(ctx context.Context, c codecs.Full, p codecs.Profile, model stri
 	for _, t := range in.Get("server_tools").Items() {
 		cfg.ServerTools = append(cfg.ServerTools, t.Raw())
 	}
+	var events []codecs.Raw
+	if cfg.Stream = in.Get("stream").Bool(); cfg.Stream {
+		cfg.OnEvent = func(e codecs.Event) { events = append(events, viewEvent(script.next-1, e)) }
+	}
 	out, runErr := loop.Run(ctx, cfg)
-	return playView(out, runErr, server), nil
+	view := playView(out, runErr, server)
+	if cfg.Stream {
+		return jsonx.Set(view, "/events", jsonx.List(events...))
+	}
+	return view, nil
 }
 
 // playKeys are the keys of the input and what each must be.
@@ -90,6 +100,7 @@ var playKeys = map[string]func(jsonx.Value) string{
 	"truncation":     wantWord("safe", "documented"),
 	"last_turn":      wantWord("stop", "run"),
 	"server_tools":   wantKind(jsonx.Array),
+	"stream":         wantKind(jsonx.Bool),
 }
 
 func wantKind(k jsonx.Kind) func(jsonx.Value) string {
@@ -166,6 +177,24 @@ func playView(out loop.Outcome, err error, server *scripted) codecs.Raw {
 		f.Str("final", out.Text).Set("error", codecs.Raw("null"))
 	}
 	return f.Set("warnings", neutral.ViewWarnings(out.Warnings)).Set("dropped", neutral.ViewCalls(out.Dropped)).Raw()
+}
+
+// viewEvent is the form of an event; what it does not say is left out.
+func viewEvent(reply int, e codecs.Event) codecs.Raw {
+	var f jsonx.Fields
+	f.Int("reply", int64(reply)).Str("kind", string(e.Kind))
+	if e.Kind == codecs.KindCall {
+		f.Int("pos", int64(e.Pos))
+	}
+	for _, m := range [...]struct{ key, value string }{{"id", e.ID}, {"name", e.Name}, {"text", e.Text}} {
+		if m.value != "" {
+			f.Str(m.key, m.value)
+		}
+	}
+	if e.Retract {
+		f.Bool("retract", true)
+	}
+	return f.Raw()
 }
 
 // script answers requests with its replies, in order.

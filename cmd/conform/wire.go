@@ -186,7 +186,9 @@ result, text, or a list of them},"max_iterations":N} and prints
 {"run":[{"name","arguments"}],"requests":[bodies],"final","error","warnings","dropped"}.
 
 "messages" (else the prompt is "Go on."), "max_tokens", "truncation":"documented" and
-"last_turn":"run" may be given too. A tool without a result answers "ok".`,
+"last_turn":"run" may be given too. A tool without a result answers "ok". With
+"stream":true the bodies are the texts of streams, and "events" shows what of
+each reply a reader sees as it comes.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := t.resolve(e); err != nil {

@@ -78,6 +78,7 @@ func (r *requestReader) fields(root jsonx.Value) error {
 			r.req.Parallel = &b
 		case m.Key == "stream" && v.Kind() == jsonx.Bool:
 			r.req.Stream = v.Bool()
+		case m.Key == "stream_options" && v.Len() == 1 && v.Get("include_usage").Bool(): // part of asking for a stream
 		case !v.Defined() && (m.Key == "tools" || m.Key == "tool_choice" || m.Key == "stream"):
 		default:
 			extra = append(extra, m)

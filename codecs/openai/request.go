@@ -67,6 +67,7 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	}
 	if req.Stream {
 		f.Bool("stream", true)
+		f.Set("stream_options", codecs.Raw(askUsage))
 	}
 	body := merged(&f, jsonx.Of(req.Extra))
 	if err := jsonx.Check(body); err != nil { // a raw value of the caller's
@@ -74,6 +75,10 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	}
 	return body, w.Warnings, nil
 }
+
+// askUsage makes a stream tell its usage, without which a hidden limit stop is
+// not seen.
+const askUsage = `{"include_usage":true}`
 
 // merged adds the members of extra, which win over the ones that are there.
 func merged(f *jsonx.Fields, extra jsonx.Value) codecs.Raw {
