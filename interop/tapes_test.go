@@ -3,8 +3,10 @@ package interop_test
 import (
 	"encoding/json"
 	"os/exec"
+	"slices"
 	"testing"
 
+	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/suite/verify"
 )
 
@@ -22,6 +24,10 @@ func moduleDir(t *testing.T, module string) string {
 
 // TestRecordedTapes holds every codec against the tapes of two Go projects.
 func TestRecordedTapes(t *testing.T) {
+	catalog, err := engines.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		module string
 		files  int // at least; the zip of a version does not change
@@ -31,12 +37,12 @@ func TestRecordedTapes(t *testing.T) {
 	} {
 		t.Run(c.module, func(t *testing.T) {
 			t.Parallel()
-			r, err := verify.Paths(t.Context(), []string{moduleDir(t, c.module)})
+			r, err := verify.Paths(t.Context(), []string{moduleDir(t, c.module)}, catalog)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d files, %d exchanges, %d replies, %d decoded, %d streams, %d other endpoints, %d errors", r.Files, r.Exchanges, r.Replies, r.Decoded, r.Streams, r.Other, r.Errors)
-			for _, p := range r.Failed {
+			t.Logf("%d files, %d exchanges, %d replies, %d decoded, %d streams, %d other endpoints, %d errors, %d continuations, %v", r.Files, r.Exchanges, r.Replies, r.Decoded, r.Streams, r.Other, r.Errors, r.Continuations.Continuations, r.Differences)
+			for _, p := range slices.Concat(r.Failed, r.OursWrong) {
 				t.Errorf("%s #%d: %s", p.File, p.Exchange, p.Error)
 			}
 			if r.Files < c.files {

@@ -17,15 +17,21 @@ import (
 
 func verifyCommand(e env) *cobra.Command {
 	var asJSON, judged bool
+	var samples string
 	cmd := &cobra.Command{
 		Use: "verify PATH...",
 		Example: `  conform verify cassettes/tapes
-  conform verify --json recordings`,
+  conform verify --json recordings
+  conform verify --samples reasoning_lost recordings`,
 		Short: "Hold the codecs against recorded traffic",
 		Long: `verify reads recordings (JSON with exchanges), go-vcr tapes and httprr recordings,
 decodes every reply and stream, and compares what came out with an
 independent scan of the body: calls, bytes of text, reasoning items. Error bodies
-must come out typed, with the provider's own message.
+must come out typed, with the provider's own message. Where a recorded request
+answers the calls of a recorded reply, the codec continues that reply with the
+recorded results, and both requests are held against the reply: what only the
+recorded one loses or changes is counted by class, and --samples CLASS shows
+such places; what ours loses is wrong.
 
 With --judge the checks of a run judge every recorded request and reply instead,
 by nothing but what stands in the recording, and it prints what they find by
@@ -41,12 +47,19 @@ rule of level must broken in a request that was accepted.`,
 			if judged {
 				return verifyJudged(cmd.Context(), e, args, asJSON)
 			}
-			r, err := verify.Paths(cmd.Context(), args)
+			catalog, err := engines.Load()
+			if err != nil {
+				return &failure{exitBroken, err.Error()}
+			}
+			r, err := verify.Paths(cmd.Context(), args, catalog)
 			if cmd.Context().Err() != nil {
 				return &failure{exitBroken, "stopped"}
 			}
 			if err != nil {
 				return usage("%v", err)
+			}
+			if list := r.Samples(samples, mostSamples); samples != "" {
+				return printSamples(e.stdout, list, samples, r, asJSON)
 			}
 			if !asJSON {
 				printVerify(e.stdout, r)
@@ -63,6 +76,7 @@ rule of level must broken in a request that was accepted.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&samples, "samples", "", "print up to ten differences of a `CLASS` instead")
 	cmd.Flags().BoolVar(&judged, "judge", false, "judge the recorded requests and replies with the checks of a run")
 	return cmd
 }
@@ -75,13 +89,33 @@ func printVerify(w io.Writer, r verify.Report) {
 	fmt.Fprintf(w, "reasoning  %d items in the bodies, %d decoded\n", r.RawReasoning, r.Reasoning)
 	fmt.Fprintf(w, "errors     %d, typed %d\n", r.Errors, r.ErrorsTyped)
 	fmt.Fprintf(w, "streams    %d, decoded %d; cut at %d places, %d gave another reply\n", r.Streams, r.StreamsDecoded, r.Splits, r.SplitFailures)
+	fmt.Fprintf(w, "continued  %d replies: %d as the recorded request does, %d of them kept by the engine; %d replies with calls are not answered\n", r.Continuations.Continuations, r.Equal, r.ByReference, r.Unanswered)
+	for _, class := range slices.Sorted(maps.Keys(r.Differences)) {
+		fmt.Fprintf(w, "  the recorded request differs: %-30s %d\n", class, r.Differences[class])
+	}
 	fmt.Fprintf(w, "skipped    %d other endpoints, %d files that are no recordings\n", r.Other, len(r.Skipped))
 	for _, p := range r.EmptyReplies {
 		fmt.Fprintf(w, "no parts, to look at: %s #%d (finish %q)\n", clean(p.File), p.Exchange, clean(p.Finish))
 	}
-	for _, p := range r.Failed {
+	for _, p := range slices.Concat(r.OursWrong, r.Failed) {
 		fmt.Fprintf(w, "FAILED: %s: %s\n", placed(p), clean(p.Error))
 	}
+}
+
+// mostSamples is how many differences of a class are shown.
+const mostSamples = 10
+
+func printSamples(w io.Writer, list []verify.Difference, class string, r verify.Report, asJSON bool) error {
+	switch {
+	case asJSON && list != nil:
+		return printValue(w, list)
+	case list == nil:
+		return usage("no difference of class %q; there are: %s", class, strings.Join(slices.Sorted(maps.Keys(r.Differences)), ", "))
+	}
+	for _, d := range list {
+		fmt.Fprintf(w, "%s\n  reply:   %s\n  request: %s\n", placed(d.Place), clean(d.Want), clean(d.Got))
+	}
+	return nil
 }
 
 func verifyJudged(ctx context.Context, e env, paths []string, asJSON bool) error {

@@ -8,10 +8,10 @@ import (
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
-// alike is a JSON value without what does not change its meaning on any wire:
+// Alike is a JSON value without what does not change its meaning on any wire:
 // members that are null, key order, the spelling of keys (toolType, tool_type),
 // the alphabet of base64. Two values with the same text are the same.
-func alike(raw codecs.Raw) string {
+func Alike(raw codecs.Raw) string {
 	var b strings.Builder
 	writeAlike(&b, jsonx.Of(raw))
 	return b.String()
@@ -23,7 +23,7 @@ func writeAlike(b *strings.Builder, v jsonx.Value) {
 		var members []string
 		for _, m := range v.Members() {
 			if m.Value.Defined() {
-				members = append(members, string(jsonx.Quote(strings.ToLower(strings.ReplaceAll(m.Key, "_", ""))))+":"+alike(m.Value.Raw()))
+				members = append(members, string(jsonx.Quote(strings.ToLower(strings.ReplaceAll(m.Key, "_", ""))))+":"+Alike(m.Value.Raw()))
 			}
 		}
 		slices.Sort(members)
@@ -56,3 +56,7 @@ func signature(text string) string {
 	}
 	return strings.NewReplacer("-", "+", "_", "/").Replace(core)
 }
+
+// SameBase64 tells whether two opaque texts are the same but for the alphabet of
+// base64.
+func SameBase64(a, b string) bool { return signature(a) == signature(b) }

@@ -114,7 +114,7 @@ func echoItems(c *scene) {
 	same, left := map[string]int{}, map[string]int{}
 	for _, g := range c.turn.assistant {
 		if g.Kind == codecs.KindServer || g.Kind == codecs.KindOpaque || g.Kind == codecs.KindClient {
-			same[g.Type+" "+alike(g.Extra)]++
+			same[g.Type+" "+Alike(g.Extra)]++
 			left[g.Type]++
 		}
 	}
@@ -129,7 +129,7 @@ func echoItems(c *scene) {
 			if i > 0 && r.Reply.Parts[i-1].Kind == codecs.KindReasoning && c.wire().ItemAfterReasoning {
 				level = results.Must
 			}
-			key := p.Type + " " + alike(p.Extra)
+			key := p.Type + " " + Alike(p.Extra)
 			switch {
 			case p.Kind != codecs.KindServer && p.Kind != codecs.KindOpaque:
 			case same[key] > 0:

@@ -30,6 +30,7 @@ type observed struct {
 	history
 	cut         map[int]bool // ordinals of the calls of Reply that the token limit cut
 	hiddenLimit bool         // the limit ended the reply although the finish reason says something else
+	echoed      bool         // Echoes told of a request that answers it
 }
 
 // Request judges a request and returns what it does not meet.

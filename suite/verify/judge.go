@@ -72,32 +72,35 @@ func (j *judging) recording(name string, rec cassettes.Recording) {
 	var s judge.Session
 	for i, x := range rec.Exchanges {
 		j.Exchanges++
-		c, ok := codecOf(codecs.Dialect(rec.Dialect), x)
-		if !ok {
+		c, in, err := conversed(codecs.Dialect(rec.Dialect), x)
+		switch {
+		case c == nil:
 			j.Other++
+			continue
+		case err != nil:
+			j.Failed = append(j.Failed, Place{File: name, Exchange: i, Error: err.Error()})
 			continue
 		}
 		if s.Codec == nil || s.Codec.Dialect() != c.Dialect() {
 			s = judge.Session{Codec: c}
 		}
-		in, err := received(x)
-		if err != nil {
-			j.Failed = append(j.Failed, Place{File: name, Exchange: i, Error: err.Error()})
-			continue
-		}
-		engine, known := j.engine(c.Dialect(), rec)
-		s.Profile = codecs.Profile{}
-		if known {
-			r := engine.Resolve(modelOf(c, in))
-			s.Profile = r.Profile
-			if body, err := r.Engine.Restore(in.Body, r.Model); err == nil {
-				in.Body = body
-			}
-		}
+		var engine engines.Engine
+		in.Body, s.Profile, engine = asWritten(j.catalog, rec, c, in)
 		failed := s.Request(in)
 		failed = append(failed, s.Reply(codecs.Answer{Status: x.Response.Status, Header: x.Response.Header, Body: x.Response.Body})...)
 		j.note(j.provider(c.Dialect(), rec.Provider, engine.Name), s.Exchange().Accepted(), failed, Place{File: name, Exchange: i})
 	}
+}
+
+// conversed finds the codec of an exchange and reads its request; nil when it is no
+// chat endpoint.
+func conversed(d codecs.Dialect, x cassettes.Exchange) (codecs.Full, codecs.In, error) {
+	c, ok := codecOf(d, x)
+	if !ok {
+		return nil, codecs.In{}, nil
+	}
+	in, err := received(x)
+	return c, in, err
 }
 
 func received(x cassettes.Exchange) (codecs.In, error) {
@@ -115,17 +118,23 @@ func modelOf(c codecs.Full, in codecs.In) string {
 	return jsonx.Of(in.Body).Get("model").Str()
 }
 
-// engine finds the entry of the catalogue for the provider of a recording: the
-// name may have its dialect behind it there.
-func (j *judging) engine(d codecs.Dialect, rec cassettes.Recording) (engines.Engine, bool) {
+// asWritten returns the body of a request as a codec wrote it, before the entry of
+// the engine changed it on its way, and the profile and the entry of the recorded
+// provider, where the catalogue has one: the name may have its dialect behind it
+// there.
+func asWritten(catalog *engines.Catalog, rec cassettes.Recording, c codecs.Full, in codecs.In) ([]byte, codecs.Profile, engines.Engine) {
 	name := cmp.Or(rec.Provider, rec.Engine)
 	name = cmp.Or(map[string]string{"llamacpp": "llama-server", "litellm-proxy": "litellm"}[name], name)
-	for _, n := range []string{name, name + "-" + string(d)} {
-		if e, err := j.catalog.Lookup(n); name != "" && err == nil && e.Dialect == d {
-			return e, true
+	for _, n := range []string{name, name + "-" + string(c.Dialect())} {
+		if e, err := catalog.Lookup(n); name != "" && err == nil && e.Dialect == c.Dialect() {
+			r := e.Resolve(modelOf(c, in))
+			if body, err := r.Engine.Restore(in.Body, r.Model); err == nil {
+				in.Body = body
+			}
+			return in.Body, r.Profile, e
 		}
 	}
-	return engines.Engine{}, false
+	return in.Body, codecs.Profile{}, engines.Engine{}
 }
 
 func (j *judging) provider(d codecs.Dialect, name, engine string) *Provider {

@@ -18,6 +18,8 @@ import (
 	"github.com/toolconform/conform/cassettes"
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/all"
+	"github.com/toolconform/conform/engines"
+	"github.com/toolconform/conform/suite/judge"
 )
 
 // Place is one exchange of a file, and what is to say about it.
@@ -51,29 +53,36 @@ type Report struct {
 	Other          int     `json:"skipped_other"`   // exchanges at endpoints that are no chat endpoint, and streams in the binary framing of AWS, which is out of scope
 	Skipped        []Place `json:"skipped_files"`   // files that are no recording
 	Failed         []Place `json:"failed"`
+
+	Continuations
 }
 
 // OK tells whether everything was read as it should be. A report that found
 // nothing to read is not: a gate that checks nothing must not pass.
 func (r Report) OK() bool {
-	return r.Replies+r.Errors+r.Streams > 0 && len(r.Failed) == 0 && r.Decoded == r.Replies && r.StreamsDecoded == r.Streams && r.ErrorsTyped == r.Errors && r.RawCalls == r.DecodedCalls
+	return r.Replies+r.Errors+r.Streams > 0 && len(r.Failed) == 0 && r.Decoded == r.Replies && r.StreamsDecoded == r.Streams && r.ErrorsTyped == r.Errors && r.RawCalls == r.DecodedCalls && len(r.OursWrong) == 0
 }
 
 // Paths verifies files and folders. Read are the project's recording format
-// (JSON with exchanges), go-vcr tapes (YAML) and httprr recordings.
-func Paths(ctx context.Context, paths []string) (Report, error) {
+// (JSON with exchanges), go-vcr tapes (YAML) and httprr recordings. The catalogue
+// tells how the providers of the recordings take a turn back.
+func Paths(ctx context.Context, paths []string, catalog *engines.Catalog) (Report, error) {
 	tables, err := loadTables()
 	if err != nil {
 		return Report{}, err
 	}
-	r := verifier{Report{EmptyReplies: []Place{}, Skipped: []Place{}, Failed: []Place{}}, tables}
+	r := verifier{
+		Report{EmptyReplies: []Place{}, Skipped: []Place{}, Failed: []Place{}, Continuations: Continuations{Differences: map[string]int{}, OursWrong: []Place{}, found: map[string][]Difference{}}},
+		tables, catalog,
+	}
 	w := walker{&r.Files, &r.Skipped, &r.Failed, r.recording}
 	return r.Report, w.walk(ctx, paths)
 }
 
 type verifier struct {
 	Report
-	tables tables
+	tables  tables
+	catalog *engines.Catalog
 }
 
 // walker visits the recordings below paths, counts the files, and notes those that
@@ -133,8 +142,18 @@ func (w walker) file(path, name string) {
 }
 
 func (r *verifier) recording(name string, rec cassettes.Recording) {
+	var s *continuing
+	defer func() { r.end(s) }()
 	for i, x := range rec.Exchanges {
 		r.Exchanges++
+		if c, in, err := conversed(codecs.Dialect(rec.Dialect), x); c != nil && err == nil {
+			if s == nil || s.Codec.Dialect() != c.Dialect() {
+				r.end(s)
+				s = &continuing{Session: judge.Session{Codec: c}, name: name, open: map[int]codecs.Reply{}}
+			}
+			in.Body, s.Profile, _ = asWritten(r.catalog, rec, c, in)
+			r.follow(s, x, in, i)
+		}
 		if err := r.exchange(codecs.Dialect(rec.Dialect), x, name, i); err != nil {
 			r.Failed = append(r.Failed, Place{File: name, Exchange: i, Error: err.Error()})
 		}

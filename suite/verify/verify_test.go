@@ -11,8 +11,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/suite/verify"
 )
+
+func catalog(t *testing.T) *engines.Catalog {
+	t.Helper()
+	c, err := engines.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
 
 // recording writes a recording of one exchange and returns its path.
 func recording(t *testing.T, dialect string, status int, body string) string {
@@ -54,7 +64,7 @@ func TestPaths(t *testing.T) {
 		{"unknown dialect", "no-such", 200, `{}`, figures{0, 0, 0, 0, 0, 0, 0, 0, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := verify.Paths(context.Background(), []string{recording(t, c.dialect, c.status, c.body)})
+			r, err := verify.Paths(context.Background(), []string{recording(t, c.dialect, c.status, c.body)}, catalog(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,13 +81,13 @@ func TestPaths(t *testing.T) {
 
 func TestNoRecordings(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := verify.Paths(context.Background(), []string{filepath.Join(dir, "none")}); err == nil {
+	if _, err := verify.Paths(context.Background(), []string{filepath.Join(dir, "none")}, catalog(t)); err == nil {
 		t.Error("a missing folder passes")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "notes.json"), []byte(`{"a":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := verify.Paths(context.Background(), []string{dir}); err == nil || !strings.Contains(err.Error(), "no recordings") {
+	if _, err := verify.Paths(context.Background(), []string{dir}, catalog(t)); err == nil || !strings.Contains(err.Error(), "no recordings") {
 		t.Errorf("a folder without recordings gives %v", err)
 	}
 }
@@ -92,7 +102,7 @@ func TestSharedRecordings(t *testing.T) {
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("no recordings: %v (name a folder with CONFORM_RECORDINGS)", err)
 	}
-	r, err := verify.Paths(context.Background(), []string{dir})
+	r, err := verify.Paths(context.Background(), []string{dir}, catalog(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +114,9 @@ func TestSharedRecordings(t *testing.T) {
 	}
 	if r.Streams < 1000 || r.StreamsDecoded != r.Streams || r.SplitFailures > 0 {
 		t.Errorf("streams: decoded %d of %d, %d give another reply when they are cut", r.StreamsDecoded, r.Streams, r.SplitFailures)
+	}
+	if r.Continuations.Continuations < 900 || len(r.OursWrong) > 0 || r.Differences["history_rewritten"] > 0 {
+		t.Errorf("%d continuations, %d turns answered in another history, ours wrong: %+v", r.Continuations.Continuations, r.Differences["history_rewritten"], r.OursWrong)
 	}
 	t.Logf("%d files, %d replies, %d streams, %d calls, %d errors", r.Files, r.Replies, r.Streams, r.RawCalls, r.Errors)
 }
