@@ -27,8 +27,8 @@ fuzz: ## run every fuzz target for FUZZTIME
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) || exit 1; done; done
 
-bench: ## run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: ## measure the codecs beside the official SDKs; RECORDINGS=DIR adds the replies below it
+	cd bench && $(GO) run . $(if $(RECORDINGS),-recordings $(abspath $(RECORDINGS)))
 
 golden: ## write the golden files anew; read the diff before you commit it
 	GOLDIE_UPDATE=1 $(GO) test ./report/... ./cmd/...

@@ -21,13 +21,20 @@ import (
 // an error, as is a second result for a call: nothing is guessed.
 type Turn struct {
 	calls    []ToolCall
-	place    map[int]int // ordinal -> index
-	steps    int         // over the queues, for the test that they are few
-	rising   bool        // the ordinals of the calls rise
+	rising   bool // the ordinals of the calls rise
 	answered []bool
-	ids      map[string]int      // how many calls have an id; "" stands for none
-	known    map[string]int      // the last call with an id
-	queues   map[callGroup][]int // indexes; what stands before a head is answered
+	index    *turnIndex // where there are many calls
+	steps    int        // over its queues, for the test that they are few
+}
+
+// fewCalls are looked through each time; for more of them there is an index.
+const fewCalls = 8
+
+type turnIndex struct {
+	place  map[int]int         // ordinal -> index
+	ids    map[string]int      // how many calls have an id; "" stands for none
+	known  map[string]int      // the last call with an id
+	queues map[callGroup][]int // indexes; what stands before a head is answered
 }
 
 // callGroup names calls that have something in common.
@@ -36,30 +43,66 @@ type callGroup struct {
 	anyID, anyName bool
 }
 
+func (g callGroup) has(c ToolCall) bool {
+	return (g.anyID || g.id == c.ID) && (g.anyName || g.name == c.Name)
+}
+
 // NewTurn begins a turn. The ordinal of a call is its Pos; where these do not
 // rise, as in literals that leave them out or where two messages make one turn, it
 // is the place in the list, and says nothing beside an id of its own.
 func NewTurn(calls []ToolCall) *Turn {
-	t := &Turn{
-		calls: calls, rising: true, place: map[int]int{}, answered: make([]bool, len(calls)),
-		ids: map[string]int{}, known: map[string]int{}, queues: map[callGroup][]int{},
-	}
+	t := &Turn{calls: calls, rising: true, answered: make([]bool, len(calls))}
 	for i := range calls {
 		t.rising = t.rising && (i == 0 || calls[i].Pos > calls[i-1].Pos)
 	}
+	if len(calls) <= fewCalls {
+		return t
+	}
+	x := &turnIndex{place: map[int]int{}, ids: map[string]int{}, known: map[string]int{}, queues: map[callGroup][]int{}}
 	for i, c := range calls {
-		pos := i
-		if t.rising {
-			pos = c.Pos
-		}
-		t.place[pos] = i
-		t.ids[c.ID]++
-		t.known[c.ID] = i
+		x.place[t.ordinalOf(i)] = i
+		x.ids[c.ID]++
+		x.known[c.ID] = i
 		for _, g := range []callGroup{{id: c.ID, name: c.Name}, {id: c.ID, anyName: true}, {anyID: true, name: c.Name}, {anyID: true, anyName: true}} {
-			t.queues[g] = append(t.queues[g], i)
+			x.queues[g] = append(x.queues[g], i)
 		}
 	}
+	t.index = x
 	return t
+}
+
+func (t *Turn) ordinalOf(i int) int {
+	if t.rising {
+		return t.calls[i].Pos
+	}
+	return i
+}
+
+// sharing returns how many calls have the id and the last of them.
+func (t *Turn) sharing(id string) (n, last int) {
+	if t.index != nil {
+		return t.index.ids[id], t.index.known[id]
+	}
+	for i := range t.calls {
+		if t.calls[i].ID == id {
+			n, last = n+1, i
+		}
+	}
+	return n, last
+}
+
+// at returns the call with the ordinal.
+func (t *Turn) at(pos int) (int, bool) {
+	if t.index != nil {
+		i, ok := t.index.place[pos]
+		return i, ok
+	}
+	for i := range t.calls {
+		if t.ordinalOf(i) == pos {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // Answer finds the call that a result answers, marks it as answered and returns
@@ -109,7 +152,10 @@ func (t *Turn) Open() []int {
 }
 
 // Has tells whether a call of the turn has the id.
-func (t *Turn) Has(id string) bool { return t.ids[id] > 0 }
+func (t *Turn) Has(id string) bool {
+	n, _ := t.sharing(id)
+	return n > 0
+}
 
 // ranks is how many steps rank knows.
 const ranks = 5
@@ -131,23 +177,24 @@ func (t *Turn) rank(r ToolResult) int {
 }
 
 func (t *Turn) find(r ToolResult) (int, error) {
-	if r.Pos != nil && (t.rising || t.ids[r.ID] != 1 || r.ID == "") {
+	same, last := t.sharing(r.ID)
+	if r.Pos != nil && (t.rising || same != 1 || r.ID == "") {
 		return t.ordinal(r)
 	}
 	named := r.Name != ""
-	if r.ID != "" && t.Has(r.ID) {
+	if r.ID != "" && same > 0 {
 		if i := t.first(callGroup{id: r.ID, name: r.Name, anyName: !named}); i >= 0 {
 			return i, nil
 		}
 		switch i := t.first(callGroup{id: r.ID, anyName: true}); {
 		case i < 0:
-			return t.known[r.ID], fmt.Errorf("%w: the id %q stands in more results than calls", ErrTwoResults, r.ID)
-		case t.ids[r.ID] == 1: // the name says nothing beside an id of its own
+			return last, fmt.Errorf("%w: the id %q stands in more results than calls", ErrTwoResults, r.ID)
+		case same == 1: // the name says nothing beside an id of its own
 			return i, nil
 		}
 		return -1, fmt.Errorf("%w: no call of %q with the id %q is left", ErrNoCall, r.Name, r.ID)
 	}
-	if r.ID != "" && t.ids[""] == 0 {
+	if without, _ := t.sharing(""); r.ID != "" && without == 0 {
 		return -1, fmt.Errorf("%w: no call has the id %q", ErrNoCall, r.ID)
 	}
 	groups := []callGroup{{name: r.Name}, {name: r.Name, anyID: true}}
@@ -170,7 +217,7 @@ func (t *Turn) find(r ToolResult) (int, error) {
 
 // ordinal finds the call of a result that says its ordinal.
 func (t *Turn) ordinal(r ToolResult) (int, error) {
-	i, ok := t.place[*r.Pos]
+	i, ok := t.at(*r.Pos)
 	if !ok {
 		return -1, fmt.Errorf("%w: the turn has no call %d", ErrNoCall, *r.Pos)
 	}
@@ -189,12 +236,20 @@ func (t *Turn) ordinal(r ToolResult) (int, error) {
 // left. Each queue only moves forward, so that all results of a turn together
 // cost no more than its calls.
 func (t *Turn) first(g callGroup) int {
-	queue := t.queues[g]
+	if t.index == nil {
+		for i, c := range t.calls {
+			if !t.answered[i] && g.has(c) {
+				return i
+			}
+		}
+		return -1
+	}
+	queue := t.index.queues[g]
 	for len(queue) > 0 && t.answered[queue[0]] {
 		queue = queue[1:]
 		t.steps++
 	}
-	t.queues[g] = queue
+	t.index.queues[g] = queue
 	if len(queue) == 0 {
 		return -1
 	}

@@ -199,8 +199,8 @@ func (s *stream) delta(v jsonx.Value) {
 	case "input_json_delta":
 		piece := d.Get("partial_json")
 		b.input.Append(piece)
-		if b.pos >= 0 && piece.Str() != "" {
-			s.Emit(codecs.Event{Kind: codecs.KindCall, Pos: b.pos, Text: piece.Str()})
+		if text := piece.Str(); b.pos >= 0 && text != "" {
+			s.Emit(codecs.Event{Kind: codecs.KindCall, Pos: b.pos, Text: text})
 		}
 	case "text_delta":
 		b.node.Member("text").Append(d.Get("text"))

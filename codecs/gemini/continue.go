@@ -106,7 +106,7 @@ func readEcho(body codecs.Raw) (*echo, error) {
 			continue
 		}
 		t.posAt[i] = -1
-		for _, p := range rd.read(part, "") {
+		for _, p := range rd.read(nil, part, "") {
 			if p.Kind == codecs.KindCall {
 				t.posAt[i] = p.Call.Pos
 				t.calls = append(t.calls, *p.Call)

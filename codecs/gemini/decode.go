@@ -1,8 +1,8 @@
 package gemini
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -17,8 +17,9 @@ func field(v jsonx.Value, name string) jsonx.Value {
 	if found.Defined() {
 		return found
 	}
-	if s := snake(name); s != name {
-		if other := v.Get(s); other.Exists() {
+	var room [32]byte // on the stack: this is asked of every chunk
+	if s := appendSnake(room[:0], name); len(s) != len(name) {
+		if other := v.Get(string(s)); other.Exists() {
 			return other
 		}
 	}
@@ -57,17 +58,17 @@ func camel(key string) string {
 }
 
 // snake spells a camelCase key in snake_case.
-func snake(key string) string {
-	var b strings.Builder
-	for i := 0; i < len(key); i++ {
-		c := key[i]
+func snake(key string) string { return string(appendSnake(nil, key)) }
+
+func appendSnake(dst []byte, key string) []byte {
+	for _, c := range []byte(key) {
 		if c >= 'A' && c <= 'Z' {
-			b.WriteByte('_')
+			dst = append(dst, '_')
 			c += 'a' - 'A'
 		}
-		b.WriteByte(c)
+		dst = append(dst, c)
 	}
-	return b.String()
+	return dst
 }
 
 // contentKeys are the members of a part that hold its content. By the schema a
@@ -93,21 +94,24 @@ type partReader struct {
 
 // readAll reads the parts of a content.
 func (rd *partReader) readAll(parts []jsonx.Value, pointer string) []codecs.Part {
-	var out []codecs.Part
+	if len(parts) == 0 {
+		return nil
+	}
+	out := make([]codecs.Part, 0, len(parts))
 	for i, v := range parts {
-		out = append(out, rd.read(v, fmt.Sprintf("%s/%d", pointer, i))...)
+		out = rd.read(out, v, pointer+"/"+strconv.Itoa(i))
 	}
 	return out
 }
 
 // read reads one wire part: none, one, or one neutral part for each content
 // member in it.
-func (rd *partReader) read(v jsonx.Value, pointer string) []codecs.Part {
+func (rd *partReader) read(out []codecs.Part, v jsonx.Value, pointer string) []codecs.Part {
 	if !v.IsObject() {
 		if !v.Defined() {
-			return nil
+			return out
 		}
-		return []codecs.Part{{Kind: codecs.KindOpaque, Type: "part", Extra: v.Raw()}}
+		return append(out, codecs.Part{Kind: codecs.KindOpaque, Type: "part", Extra: v.Raw()})
 	}
 	var content []jsonx.Member
 	var extra []jsonx.Member
@@ -129,14 +133,14 @@ func (rd *partReader) read(v jsonx.Value, pointer string) []codecs.Part {
 	if len(content) == 0 {
 		switch {
 		case unknown != "":
-			return []codecs.Part{{Kind: codecs.KindOpaque, Type: unknown, Signature: signature, Extra: v.Raw()}}
+			return append(out, codecs.Part{Kind: codecs.KindOpaque, Type: unknown, Signature: signature, Extra: v.Raw()})
 		case signature == "" && !thought && extra == nil:
-			return nil // {} or {"thought":false}: there is nothing in it
+			return out // {} or {"thought":false}: there is nothing in it
 		}
 		// A signature alone stands on an empty text.
 		content = []jsonx.Member{{Key: "text", Value: jsonx.Of([]byte(`""`))}}
 	}
-	var out []codecs.Part
+	before := len(out)
 	for _, m := range content {
 		whole := v.Raw()
 		if len(content) > 1 {
@@ -146,14 +150,15 @@ func (rd *partReader) read(v jsonx.Value, pointer string) []codecs.Part {
 			out = append(out, p)
 		}
 	}
-	if len(out) == 0 {
-		return nil
+	mine := out[before:]
+	if len(mine) == 0 {
+		return out
 	}
 	// The signature belongs to the call when there is one.
-	owner := &out[len(out)-1]
-	for i := range out {
-		if out[i].Kind == codecs.KindCall {
-			owner = &out[i]
+	owner := &mine[len(mine)-1]
+	for i := range mine {
+		if mine[i].Kind == codecs.KindCall {
+			owner = &mine[i]
 		}
 	}
 	if owner.Kind == codecs.KindCall {
@@ -337,10 +342,10 @@ func mcpBlock(part jsonx.Value) codecs.Raw {
 // on what is left of it.
 func splitThink(parts []codecs.Part, p codecs.Profile, notes *wire.Notes) []codecs.Part {
 	tag := wire.ThinkTag(p)
-	if tag == "" {
+	if tag == "" || len(parts) == 0 {
 		return parts
 	}
-	var out []codecs.Part
+	out := make([]codecs.Part, 0, len(parts))
 	for i := 0; i < len(parts); {
 		if parts[i].Kind != codecs.KindText {
 			out = append(out, parts[i])

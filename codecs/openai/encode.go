@@ -20,8 +20,8 @@ type assistantFields struct {
 	reply   bool       // rendered as a provider, which may attach media
 	cut     bool       // a reply that the limit ended: empty arguments stay empty
 
-	texts     []codecs.Raw // content chunks
-	rich      bool         // content has a chunk that a string cannot carry
+	texts     []chunk // of the content
+	rich      bool    // content has a chunk that a string cannot carry
 	reasoning []string
 	details   []codecs.Raw
 	calls     []codecs.Raw
@@ -39,7 +39,10 @@ func (a *assistantFields) read(parts []codecs.Part) error {
 	for i, p := range parts {
 		switch p.Kind {
 		case codecs.KindText:
-			a.texts = append(a.texts, cachedText(p))
+			a.texts = append(a.texts, chunk{text: p.Text})
+			if cached(p) {
+				a.texts[len(a.texts)-1].raw = cachedText(p)
+			}
 			a.left(i, p.Extra, "cache_control")
 			a.rich = a.rich || cached(p)
 		case codecs.KindReasoning:
@@ -71,7 +74,7 @@ func (a *assistantFields) read(parts []codecs.Part) error {
 				continue // the finish message has its words
 			}
 			if chatPart(p) {
-				a.texts, a.rich = append(a.texts, p.Extra), true
+				a.texts, a.rich = append(a.texts, chunk{raw: p.Extra}), true
 			} else {
 				a.warn(codecs.WarnLossy, i, "chat completions has no part of type %q; it is left out", p.Type)
 			}
@@ -91,7 +94,7 @@ func (a *assistantFields) think(i int, p codecs.Part) {
 		a.warn(codecs.WarnReasoningDropped, i, "the engine refuses reasoning in the history; it is left out")
 		return
 	case p.Type == summarized && jsonx.Of(p.Extra).Get("summary").IsArray():
-		a.texts, a.rich = append(a.texts, (&jsonx.Fields{}).Str("type", summarized).Merge(p.Extra).Raw()), true
+		a.texts, a.rich = append(a.texts, chunk{raw: (&jsonx.Fields{}).Str("type", summarized).Merge(p.Extra).Raw()}), true
 		return
 	case details.IsArray():
 		for _, d := range details.Items() {
@@ -191,7 +194,7 @@ func (a *assistantFields) media(i int, p codecs.Part) {
 		a.audio = f.Str("transcript", p.Text).Raw()
 	default:
 		line := wire.MediaLine(*m)
-		a.texts = append(a.texts, textPart(line))
+		a.texts = append(a.texts, chunk{text: line})
 		a.warn(codecs.WarnMediaPlaceholder, i, "%s", line)
 	}
 }
@@ -202,7 +205,7 @@ func (a *assistantFields) fields(joined bool) *jsonx.Fields {
 	f := (&jsonx.Fields{}).Str("role", "assistant")
 	key := reasoningKey(a.profile)
 	if len(a.reasoning) > 0 && key == contentKey {
-		a.texts, a.rich = append([]codecs.Raw{thinkingChunk(a.reasoning)}, a.texts...), true
+		a.texts, a.rich = append([]chunk{{raw: thinkingChunk(a.reasoning)}}, a.texts...), true
 	}
 	f.Set("content", a.content(joined))
 	if len(a.reasoning) > 0 && key != contentKey {
@@ -242,11 +245,23 @@ func (a *assistantFields) content(joined bool) codecs.Raw {
 	case !a.rich && (joined || len(a.texts) == 1):
 		var b strings.Builder
 		for _, t := range a.texts {
-			b.WriteString(jsonx.Of(t).Get("text").Str())
+			b.WriteString(t.text)
 		}
 		return jsonx.Quote(b.String())
 	}
-	return jsonx.List(a.texts...)
+	list := make([]codecs.Raw, len(a.texts))
+	for i, t := range a.texts {
+		if list[i] = t.raw; t.raw == nil {
+			list[i] = textPart(t.text)
+		}
+	}
+	return jsonx.List(list...)
+}
+
+// chunk is a piece of the content: a text, or what raw has.
+type chunk struct {
+	raw  codecs.Raw
+	text string
 }
 
 // filled is wire.Without, and null members left out too.
@@ -343,6 +358,9 @@ func (w *writer) message(m wire.Message) error {
 func (w *writer) content(m wire.Message, role string) (codecs.Raw, error) {
 	if len(m.Parts) == 0 {
 		return codecs.Raw(`""`), nil
+	}
+	if p := m.Parts[0]; len(m.Parts) == 1 && p.Kind == codecs.KindText && len(p.Extra) == 0 {
+		return jsonx.Quote(p.Text), nil
 	}
 	var list []codecs.Raw
 	plain := true

@@ -110,9 +110,13 @@ func resultContent(r codecs.ToolResult, p codecs.Profile, notes *wire.Notes, poi
 			lines[i] += ", in the user message after the tool results"
 			follow = append(follow, part)
 		}
-		parts[i] = textPart(lines[i])
 	}
 	if native {
+		for i := range parts {
+			if parts[i] == nil {
+				parts[i] = textPart(lines[i])
+			}
+		}
 		return jsonx.List(parts...), follow
 	}
 	return jsonx.Quote(strings.Join(lines, "\n")), follow

@@ -63,7 +63,9 @@ func (s *stream) chunk(_ string, v jsonx.Value) error {
 				}
 			}
 		case "object":
-			s.root.Member("object").SetStr(strings.TrimSuffix(m.Value.Str(), ".chunk"))
+			if n := s.root.Member("object"); n.Kind() == jsonx.Absent {
+				n.SetStr(strings.TrimSuffix(m.Value.Str(), ".chunk"))
+			}
 		case "id", "model", "created":
 			if old := s.root.Member(m.Key); m.Value.Defined() && m.Value.Str() != "" || old.Kind() == jsonx.Absent {
 				first(old, m.Value)

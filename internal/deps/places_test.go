@@ -21,6 +21,7 @@ var places = map[string][]string{
 	"fixtures":  {".go", ".json", ".md"},
 	"internal":  {".go", ".golden", ".json"},
 	"interop":   {".go", ".json", ".md", "go.mod", "go.sum"},
+	"bench":     {".go", "go.mod", "go.sum"},
 	"loop":      {".go"},
 	"report":    {".go", ".golden"},
 	"suite":     {".go", ".json", ".py"},

@@ -148,8 +148,9 @@ type Fields struct {
 const manyFields = 16
 
 type field struct {
-	key string
-	raw Raw
+	key  string
+	raw  Raw
+	text string // in place of raw, spelled when the object is
 }
 
 // Set adds a member, or replaces the value of one that is there. A nil raw adds
@@ -158,13 +159,20 @@ func (f *Fields) Set(key string, raw Raw) *Fields {
 	if raw == nil {
 		return f
 	}
-	if i := f.find(key); i >= 0 {
-		f.members[i].raw = raw
+	return f.set(field{key: key, raw: raw})
+}
+
+func (f *Fields) set(m field) *Fields {
+	if i := f.find(m.key); i >= 0 {
+		f.members[i] = m
 		return f
 	}
-	f.members = append(f.members, field{key, raw})
+	if f.members == nil {
+		f.members = make([]field, 0, 6)
+	}
+	f.members = append(f.members, m)
 	if f.at != nil {
-		f.at[key] = len(f.members) - 1
+		f.at[m.key] = len(f.members) - 1
 	}
 	return f
 }
@@ -192,7 +200,7 @@ func (f *Fields) find(key string) int {
 }
 
 // Str adds a string member.
-func (f *Fields) Str(key, value string) *Fields { return f.Set(key, Quote(value)) }
+func (f *Fields) Str(key, value string) *Fields { return f.set(field{key: key, text: value}) }
 
 // Bool adds a boolean member.
 func (f *Fields) Bool(key string, value bool) *Fields {
@@ -217,21 +225,32 @@ func (f *Fields) Merge(raw Raw) *Fields {
 
 // Raw returns the object.
 func (f *Fields) Raw() Raw {
-	out := []byte{'{'}
+	size := 2
+	for _, m := range f.members {
+		size += len(m.key) + len(m.raw) + len(m.text) + len(m.text)/16 + 6
+	}
+	out := append(make([]byte, 0, size), '{')
 	for i, m := range f.members {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, Quote(m.key)...)
-		out = append(out, ':')
-		out = append(out, m.raw...)
+		out = append(AppendQuote(out, m.key), ':')
+		if m.raw == nil {
+			out = AppendQuote(out, m.text)
+		} else {
+			out = append(out, m.raw...)
+		}
 	}
 	return append(out, '}')
 }
 
 // List returns the list of items.
 func List(items ...Raw) Raw {
-	out := []byte{'['}
+	size := 2
+	for _, item := range items {
+		size += len(item) + 1
+	}
+	out := append(make([]byte, 0, size), '[')
 	for i, item := range items {
 		if i > 0 {
 			out = append(out, ',')

@@ -25,6 +25,14 @@ type node struct {
 type document struct {
 	src   string
 	nodes []node
+	open  []level // room of the scanner
+	lists *lists  // of a Reader: where Members and Items make their lists
+}
+
+// lists is the room of those lists; each list is the end of it.
+type lists struct {
+	members []Member
+	items   []Value
 }
 
 // view reads bytes that nobody writes to any more as a string.
@@ -37,13 +45,19 @@ func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)
 // indexed reads src, nil when it is not exactly one JSON value nested at most
 // most levels.
 func indexed(src string, most int) *document {
-	d := &document{src: src, nodes: make([]node, 0, min(len(src)/24+4, 256))}
-	var room [32]level
-	s := scanner{src: bytesOf(src), most: most, doc: d, open: room[:0]}
-	if !s.document() {
+	const levels = 8
+	d := &document{src: src, nodes: make([]node, 0, min(len(src)/24+4, 256)), open: make([]level, 0, levels)}
+	if !d.read(most) {
 		return nil
 	}
 	return d
+}
+
+func (d *document) read(most int) bool {
+	s := scanner{src: bytesOf(d.src), most: most, doc: d, open: d.open[:0]}
+	ok := s.document()
+	d.open = s.open
+	return ok
 }
 
 // wellFormed is indexed for who needs no values.

@@ -11,12 +11,15 @@ package jsonx
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"strings"
+	"unicode/utf8"
 
 	json2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -147,6 +150,24 @@ func ParseText(s string) (Value, error) {
 	return Value{}, fault(bytesOf(s))
 }
 
+// A Reader reads the frames of a stream, one after the other, into the same room:
+// the values of one are gone when the next is read, the texts that they gave are
+// not. The zero Reader is ready; it is for one goroutine.
+type Reader struct{ d document }
+
+// Parse is that of the package.
+func (r *Reader) Parse(b []byte) (Value, error) {
+	if r.d.lists == nil {
+		r.d.lists = &lists{}
+	}
+	r.d.src, r.d.nodes = string(b), r.d.nodes[:0]
+	r.d.lists.members, r.d.lists.items = r.d.lists.members[:0], r.d.lists.items[:0]
+	if r.d.read(MaxDepth) {
+		return Value{d: &r.d}, nil
+	}
+	return Value{}, fault(b)
+}
+
 // IsObjectText tells whether s is one JSON object.
 func IsObjectText(s string) bool {
 	b := bytesOf(s)
@@ -156,9 +177,66 @@ func IsObjectText(s string) bool {
 
 // Quote returns s as a JSON string. Only what JSON demands is escaped; bad
 // UTF-8 becomes U+FFFD.
-func Quote(s string) Raw {
-	out, _ := jsontext.AppendQuote(nil, s) // the error only reports bad UTF-8, which was replaced
-	return Raw(out)
+func Quote(s string) Raw { return AppendQuote(make([]byte, 0, len(s)+2), s) }
+
+// AppendQuote adds s to dst as Quote spells it.
+func AppendQuote(dst []byte, s string) []byte {
+	wide := false
+	dst = append(dst, '"')
+	from := len(dst)
+	rest := bytesOf(s)
+	for {
+		run, w := verbatim(rest)
+		wide = wide || w
+		dst = append(dst, rest[:run]...)
+		if run == len(rest) {
+			break
+		}
+		dst = appendEscape(dst, rest[run])
+		rest = rest[run+1:]
+	}
+	if wide && !utf8.ValidString(s) {
+		dst, _ = jsontext.AppendQuote(dst[:from-1], s) // the error only reports bad UTF-8, which was replaced
+		return dst
+	}
+	return append(dst, '"')
+}
+
+// verbatim returns how many bytes at the start of b need no escape, and whether
+// they are not all ASCII.
+func verbatim(b []byte) (n int, wide bool) {
+	for n+8 <= len(b) {
+		w := binary.LittleEndian.Uint64(b[n:])
+		if m := special(w); m != 0 {
+			run := bits.TrailingZeros64(m) &^ 7
+			return n + run/8, wide || w&(1<<run-1)&highs != 0
+		}
+		wide = wide || w&highs != 0
+		n += 8
+	}
+	for ; n < len(b) && b[n] != '"' && b[n] != '\\' && b[n] >= 0x20; n++ {
+		wide = wide || b[n] >= utf8.RuneSelf
+	}
+	return n, wide
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	const digits = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 
 // Compact returns b without insignificant white space. The spelling of strings

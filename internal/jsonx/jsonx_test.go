@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/toolconform/conform/internal/jsonx"
 )
 
@@ -156,6 +158,22 @@ func FuzzEdit(f *testing.F) {
 		}
 		if !strings.HasSuffix(pointer, "/-") && jsonx.Of(got).Lookup(pointer).Str() != "new" {
 			t.Fatalf("Set(%q, %q) = %q does not hold the value", doc, pointer, got)
+		}
+	})
+}
+
+// FuzzQuote holds the spelling of strings against jsontext.
+func FuzzQuote(f *testing.F) {
+	for _, s := range []string{"", "a", "\"\\/\b\f\n\r\t\x00\x1f\x7f", "grün\u2028 <&>", "\xff", "0123456\"", "01234567\xc3\xbc", "\xed\xa0\x80", "eight by\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		want, _ := jsontext.AppendQuote(nil, s)
+		if got := jsonx.Quote(s); string(got) != string(want) {
+			t.Errorf("Quote(%q) = %s, want %s", s, got, want)
+		}
+		if got := jsonx.AppendQuote([]byte("x"), s); string(got) != "x"+string(want) {
+			t.Errorf("AppendQuote(%q) = %s", s, got)
 		}
 	})
 }

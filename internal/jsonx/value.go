@@ -8,7 +8,7 @@ import (
 )
 
 // Kind is the JSON type of a Value.
-type Kind int
+type Kind uint8
 
 // The kinds. Absent is no value at all, which is not null.
 const (
@@ -42,6 +42,9 @@ type Member struct {
 // more: a Raw that came out of this package or passed Check. Of invalid JSON it
 // is absent. Use Parse for anything else.
 func Of(raw []byte) Value {
+	if len(raw) == 0 {
+		return Value{}
+	}
 	if d := indexed(view(raw), math.MaxInt); d != nil {
 		return Value{d: d}
 	}
@@ -188,11 +191,20 @@ func (v Value) Items() []Value {
 	if !v.IsArray() || v.node().size == 0 {
 		return nil
 	}
-	out := make([]Value, 0, v.node().size)
+	var out []Value
+	if v.d.lists != nil {
+		out = v.d.lists.items
+	} else {
+		out = make([]Value, 0, v.node().size)
+	}
+	from := len(out)
 	for k := v.first(); k > 0; k = v.d.nodes[k].next {
 		out = append(out, Value{v.d, k})
 	}
-	return out
+	if v.d.lists != nil {
+		v.d.lists.items = out
+	}
+	return out[from:len(out):len(out)]
 }
 
 // Len returns the number of elements or of distinct keys.
@@ -209,7 +221,13 @@ func (v Value) Members() []Member {
 	if !v.IsObject() || v.node().size == 0 {
 		return nil
 	}
-	out := make([]Member, 0, v.node().size)
+	var room []Member
+	if v.d.lists != nil {
+		room = v.d.lists.members
+	} else {
+		room = make([]Member, 0, v.node().size)
+	}
+	from := len(room)
 	var at map[string]int // from many members on
 	if v.node().size >= manyFields {
 		at = make(map[string]int, v.node().size)
@@ -220,19 +238,22 @@ func (v Value) Members() []Member {
 		if at != nil {
 			i, again = at[m.Key]
 		} else {
-			i = slices.IndexFunc(out, func(o Member) bool { return o.Key == m.Key })
+			i = slices.IndexFunc(room[from:], func(o Member) bool { return o.Key == m.Key })
 			again = i >= 0
 		}
 		if again {
-			out[i].Value = m.Value
+			room[from+i].Value = m.Value
 			continue
 		}
 		if at != nil {
-			at[m.Key] = len(out)
+			at[m.Key] = len(room) - from
 		}
-		out = append(out, m)
+		room = append(room, m)
 	}
-	return out
+	if v.d.lists != nil {
+		v.d.lists.members = room
+	}
+	return room[from:len(room):len(room)]
 }
 
 // Lookup follows an RFC 6901 JSON pointer; "" is v itself.

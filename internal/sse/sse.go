@@ -124,6 +124,7 @@ var mark = []byte("\xEF\xBB\xBF")
 type Events struct {
 	lines  lines
 	name   string
+	named  string // the last name that came: most events have the name of the one before
 	data   []byte
 	any    bool // a data field came, be it empty
 	at     int64
@@ -179,7 +180,10 @@ func (s *Events) line(line []byte, offset int64, each func(Frame) error) error {
 			return &Error{s.at, fmt.Errorf("%w: more than %d bytes", ErrTooLong, MaxFrame)}
 		}
 	case "event":
-		s.name = string(value)
+		if s.named != string(value) {
+			s.named = string(value)
+		}
+		s.name = s.named
 	default:
 		if first := bytes.TrimLeft(line, " \t"); !s.any && len(first) > 0 && (first[0] == '{' || first[0] == '[') {
 			s.begins = offset

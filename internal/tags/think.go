@@ -27,6 +27,9 @@ type Segment struct {
 // indentation; before a trailing block everything. Thinking is trimmed.
 // Source: spec 2.7 of the source documents.
 func SplitThink(text, tag string) (segments []Segment, found bool) {
+	if !strings.Contains(text, "<"+tag+">") && !strings.Contains(text, "</"+tag+">") {
+		return []Segment{{Text: text}}, false
+	}
 	for _, s := range (Scanner{Think: tag}).Scan(text) {
 		if s.Kind == Thinking {
 			segments, found = append(segments, Segment{Think: true, Text: s.Body}), true

@@ -311,8 +311,8 @@ func DecodedSize(data string) int {
 
 // StripSpace removes the white space inside base64 text.
 func StripSpace(data string) string {
-	if !strings.ContainsAny(data, " \t\r\n") {
-		return data
+	if strings.IndexByte(data, '\n') < 0 && strings.IndexByte(data, ' ') < 0 && strings.IndexByte(data, '\t') < 0 && strings.IndexByte(data, '\r') < 0 {
+		return data // four searches for a byte are faster than one for any of four
 	}
 	return strings.Map(func(r rune) rune {
 		if r == ' ' || r == '\t' || r == '\r' || r == '\n' {

@@ -27,7 +27,7 @@ type settled struct{ id, code, text string }
 // wire wants one or another call has it, a made one. seen holds those given so
 // far; seed and pos are what a made one hangs on. trusted says that the id of
 // the call came from this wire.
-func (s IDs) settle(c codecs.ToolCall, result string, trusted bool, seen map[string]bool, seed codecs.Raw) settled {
+func (s IDs) settle(c codecs.ToolCall, result string, trusted bool, seen map[string]bool, seed func() codecs.Raw) settled {
 	id := c.ID
 	if s.None {
 		return settled{id: id}
@@ -42,10 +42,11 @@ func (s IDs) settle(c codecs.ToolCall, result string, trusted bool, seen map[str
 		seen[id] = true
 		return settled{id: id}
 	}
-	made := MadeID(seed, c.Pos, s.Prefix, s.Rule)
+	from := seed()
+	made := MadeID(from, c.Pos, s.Prefix, s.Rule)
 	for n := c.Pos; seen[made]; {
 		n += 1 << 20
-		made = MadeID(seed, n, s.Prefix, s.Rule)
+		made = MadeID(from, n, s.Prefix, s.Rule)
 	}
 	out := settled{made, codecs.WarnIDMade, fmt.Sprintf("call %d (%s) came without an id; %s stands in call and result", c.Pos, c.Name, made)}
 	switch {
@@ -79,7 +80,7 @@ func (s IDs) Answers(calls []codecs.ToolCall, results []codecs.ToolResult, body 
 			continue
 		}
 		r := results[byCall[at]-1]
-		id := s.settle(c, r.ID, true, seen, body)
+		id := s.settle(c, r.ID, true, seen, func() codecs.Raw { return body })
 		if id.code != "" {
 			warnings = append(warnings, codecs.Warnf(id.code, fmt.Sprintf("/results/%d", c.Pos), "%s", id.text))
 		}
@@ -102,7 +103,7 @@ type Message struct {
 func (m Message) At() string { return fmt.Sprintf("/messages/%d", m.Index) }
 
 // Results tells whether the message holds results.
-func (m Message) Results() bool { return len(m.Parts) > 0 && isResult(m.Parts[0]) }
+func (m Message) Results() bool { return isResults(m.Message) }
 
 // ToolResults returns the results that the message holds.
 func (m Message) ToolResults() []codecs.ToolResult {
@@ -197,6 +198,8 @@ func (p *pairing) flatten(messages []codecs.Message) {
 
 func isResult(p codecs.Part) bool { return p.Kind == codecs.KindResult && p.Result != nil }
 
+func isResults(m codecs.Message) bool { return len(m.Parts) > 0 && isResult(m.Parts[0]) }
+
 // place is where a part of flat stands in the request.
 func (p *pairing) place(at place) place {
 	return place{Message: p.from[at.Message], Part: at.Part}
@@ -285,8 +288,9 @@ func (p *pairing) answer(round round, calls []codecs.ToolCall, i int) {
 // give sets the id of a call.
 func (p *pairing) give(c *codecs.ToolCall, result string, at place) {
 	where := p.place(at)
-	seed := codecs.Raw(fmt.Sprintf("%d %s %s %s", where.Message, c.ID, c.Name, c.ArgumentsText))
-	id := p.IDs.settle(*c, result, false, p.seen, seed)
+	id := p.IDs.settle(*c, result, false, p.seen, func() codecs.Raw {
+		return codecs.Raw(fmt.Sprintf("%d %s %s %s", where.Message, c.ID, c.Name, c.ArgumentsText))
+	})
 	if id.code != "" {
 		p.warnings = append(p.warnings, codecs.Warnf(id.code, where.pointer(), "%s", id.text))
 	}
@@ -316,6 +320,9 @@ func (p *pairing) out() []Message {
 func (p *pairing) split(i int, m codecs.Message) (out []Message) {
 	loose, rest := Message{Message: m, Index: p.from[i]}, Message{Message: m, Index: p.from[i]}
 	loose.Role, loose.Parts, rest.Parts = "tool", nil, nil
+	if !isResults(m) {
+		rest.Parts, rest.parts = make([]codecs.Part, 0, len(m.Parts)), make([]place, 0, len(m.Parts))
+	}
 	for j, part := range m.Parts {
 		at := place{Message: i, Part: j}
 		if c, ok := p.calls[at]; ok {

@@ -32,6 +32,7 @@ type StreamReader struct {
 	Warnings []codecs.Warning
 	Complete bool // the marker after which nothing is read has come
 
+	json   jsonx.Reader
 	events []codecs.Event
 	whole  []byte // a body that came in place of a stream
 	any    bool   // a frame came
@@ -66,7 +67,7 @@ func (s *StreamReader) Feed(chunk []byte) ([]codecs.Event, error) {
 	case s.Complete:
 		return nil, io.EOF
 	}
-	s.events = nil
+	s.events = make([]codecs.Event, 0, len(s.events)) // as many as last time, likely
 	if s.size += int64(len(chunk)); s.size > maxStream {
 		s.err = s.decodeError(maxStream, fmt.Errorf("stream is larger than the limit of %d bytes", maxStream))
 		return nil, s.err
@@ -107,7 +108,7 @@ func (s *StreamReader) frame(f sse.Frame) error {
 		s.any, s.Complete = true, true
 		return errComplete
 	}
-	v, err := jsonx.Parse(data)
+	v, err := s.json.Parse(data)
 	if err != nil {
 		if f.Event == "error" {
 			return s.Failed(nil, string(data))

@@ -28,6 +28,9 @@ func UnpairedThink(text, at string, p codecs.Profile) []codecs.Warning {
 		return nil
 	}
 	open, closing := "<"+tag+">", "</"+tag+">"
+	if !strings.Contains(text, open) && !strings.Contains(text, closing) {
+		return nil // searching backwards is dear
+	}
 	before, _, orphan := strings.Cut(text, closing)
 	_, rest, opened := cutLast(text, open)
 	switch {
