@@ -165,7 +165,7 @@ func TestReduceSchema(t *testing.T) {
 		{"keyword of another type", `{"type":"string","minimum":1,"items":{"type":"string"}}`, `{"type":"string"}`, "minimum beside another type; items beside another type"},
 		{"oneOf with null", `{"oneOf":[{"type":"null"},{"type":"number"}]}`, `{"nullable":true,"type":"number"}`, ""},
 		{"const number", `{"const":4}`, `{"type":"string"}`, "enum of a number; any type"},
-		{"empty enum member", `{"enum":["a",""]}`, `{"type":"string"}`, "enum of an empty text; any type"},
+		{"empty enum member", `{"enum":["a",""]}`, `{"type":"string","enum":["a"]}`, "enum of an empty text"},
 		{"no type", `{"pattern":"a"}`, `{"type":"string","pattern":"a"}`, ""},
 		{"type that is none", `{"type":"date"}`, `{"type":"string"}`, `type "date"; any type`},
 		{"value that is none", `{"type":"string","maxLength":"4","description":4}`, `{"type":"string"}`, "maxLength that is a string; description that is a number"},

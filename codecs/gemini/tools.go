@@ -64,8 +64,8 @@ func (e *encoder) toolConfig(body *jsonx.Fields, c codecs.Choice, declared, mixe
 var declarationKeys = []string{"behavior", "response", "responseJsonSchema"}
 
 // Tools encodes tools as one entry with all function declarations. The schema
-// goes out as parametersJsonSchema, as it came but for a top-level $schema, and
-// is left out where it says no more than "an object". With Profile.SchemaKey
+// goes out as parametersJsonSchema, as it came but for a top-level $schema and
+// empty texts in an enum, and is left out where it says no more than "an object". With Profile.SchemaKey
 // parameters it is reduced to the keywords that the older field knows, with a
 // warning for each tool that loses some.
 func (Codec) Tools(tools []codecs.Tool, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
@@ -91,7 +91,12 @@ func (Codec) Tools(tools []codecs.Tool, p codecs.Profile) (codecs.Raw, []codecs.
 					"the schema of %s lost what the parameters field does not know: %s", t.Name, strings.Join(lost, ", ")))
 			}
 		default:
-			d.Set("parametersJsonSchema", withoutKey(schema, "$schema"))
+			fit, lost := wire.SchemaRules{Words: true}.Deep(schema)
+			d.Set("parametersJsonSchema", withoutKey(jsonx.Of(fit), "$schema"))
+			if len(lost) > 0 {
+				warnings = append(warnings, codecs.Warnf(codecs.WarnSchemaReduced, fmt.Sprintf("/0/functionDeclarations/%d/parametersJsonSchema", i),
+					"the schema of %s lost what this wire refuses: %s", t.Name, strings.Join(lost, ", ")))
+			}
 		}
 		if own := jsonx.Of(t.Raw); !own.Get("type").Exists() && !own.Get("inputSchema").Exists() {
 			for _, key := range declarationKeys {
@@ -356,8 +361,8 @@ func (r *reducer) types(n *node, v jsonx.Value) {
 	}
 }
 
-// enum keeps texts; null means nullable, and any other value cannot be said, nor
-// can the empty text.
+// enum keeps texts; null means nullable, and any other value cannot be said. The
+// empty text alone goes: it refuses the whole request.
 func (r *reducer) enum(n *node, values []jsonx.Value) {
 	var texts []codecs.Raw
 	for _, v := range values {
@@ -368,8 +373,7 @@ func (r *reducer) enum(n *node, values []jsonx.Value) {
 			r.lose("enum of " + v.Kind().String())
 			return
 		case v.Str() == "":
-			r.lose("enum of an empty text")
-			return
+			r.lose(wire.EmptyWord)
 		default:
 			texts = append(texts, v.Raw())
 		}

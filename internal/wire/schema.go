@@ -14,6 +14,7 @@ import (
 type SchemaRules struct {
 	NotAtRoot []string // keywords that the wire refuses at the root
 	Items     bool     // an array has items
+	Words     bool     // an enum has no empty text
 }
 
 // maxSchemaDepth bounds the nesting that is looked at.
@@ -33,8 +34,7 @@ var schemaPlaces = map[string]string{
 func FitSchema(raw codecs.Raw, rules SchemaRules) (fit codecs.Raw, lost []string) {
 	root := jsonx.Of(raw)
 	if rules.rootFits(root) {
-		fit, _ = rules.deep(root, 0)
-		return fit, nil
+		return rules.Deep(root)
 	}
 	r := rootFitter{rules: rules, root: root}
 	if root.IsObject() {
@@ -60,8 +60,14 @@ func FitSchema(raw codecs.Raw, rules SchemaRules) (fit codecs.Raw, lost []string
 		f.Set("required", jsonx.List(names...))
 	}
 	f.Merge(r.rest.Raw())
-	fit, _ = rules.deep(jsonx.Of(f.Raw()), 0)
-	return fit, r.lost
+	fit, lost = rules.Deep(jsonx.Of(f.Raw()))
+	return fit, append(r.lost, lost...)
+}
+
+// Deep is FitSchema without what the rules say of the root.
+func (s SchemaRules) Deep(v jsonx.Value) (fit codecs.Raw, lost []string) {
+	fit, _ = s.deep(v, 0, &lost)
+	return fit, lost
 }
 
 func (s SchemaRules) rootFits(root jsonx.Value) bool {
@@ -155,10 +161,10 @@ func (r *rootFitter) add(members []jsonx.Member) {
 	}
 }
 
-// deep gives arrays their items, everywhere. changed is false where the schema
-// stays as it came.
-func (s SchemaRules) deep(v jsonx.Value, depth int) (out codecs.Raw, changed bool) {
-	if !s.Items || depth > maxSchemaDepth || !v.IsObject() {
+// deep gives arrays their items and takes the empty text from each enum,
+// everywhere. changed is false where the schema stays as it came.
+func (s SchemaRules) deep(v jsonx.Value, depth int, lost *[]string) (out codecs.Raw, changed bool) {
+	if !s.Items && !s.Words || depth > maxSchemaDepth || !v.IsObject() {
 		return v.Raw(), false
 	}
 	members := v.Members()
@@ -167,11 +173,11 @@ func (s SchemaRules) deep(v jsonx.Value, depth int) (out codecs.Raw, changed boo
 		value, other := m.Value.Raw(), false
 		switch schemaPlaces[m.Key] {
 		case "one":
-			value, other = s.deep(m.Value, depth+1)
+			value, other = s.deep(m.Value, depth+1, lost)
 		case "list":
 			var list []codecs.Raw
 			for _, x := range m.Value.Items() {
-				one, o := s.deep(x, depth+1)
+				one, o := s.deep(x, depth+1, lost)
 				list, other = append(list, one), other || o
 			}
 			if other {
@@ -180,7 +186,7 @@ func (s SchemaRules) deep(v jsonx.Value, depth int) (out codecs.Raw, changed boo
 		case "named":
 			var named jsonx.Fields
 			for _, x := range m.Value.Members() {
-				one, o := s.deep(x.Value, depth+1)
+				one, o := s.deep(x.Value, depth+1, lost)
 				named.Set(x.Key, one)
 				other = other || o
 			}
@@ -188,21 +194,46 @@ func (s SchemaRules) deep(v jsonx.Value, depth int) (out codecs.Raw, changed boo
 				value = named.Raw()
 			}
 		}
+		if words := Words(m.Value.Items()); s.Words && m.Key == "enum" && len(words) < m.Value.Len() {
+			value, other = nil, true
+			if len(words) > 0 {
+				value = jsonx.List(words...)
+			}
+			if !slices.Contains(*lost, EmptyWord) {
+				*lost = append(*lost, EmptyWord)
+			}
+		}
 		values[i] = value
 		changed = changed || other
 	}
-	bare := !v.Get("items").Exists() && SchemaType(v, "array")
+	bare := s.Items && !v.Get("items").Exists() && SchemaType(v, "array")
 	if !changed && !bare {
 		return v.Raw(), false
 	}
 	var f jsonx.Fields
 	for i, m := range members {
-		f.Set(m.Key, values[i])
+		if values[i] != nil {
+			f.Set(m.Key, values[i])
+		}
 	}
 	if bare {
 		f.Set("items", codecs.Raw("{}"))
 	}
 	return f.Raw(), true
+}
+
+// EmptyWord is what a schema loses whose enum had an empty text.
+const EmptyWord = "enum of an empty text"
+
+// Words are the members of an enum but for the empty text.
+func Words(enum []jsonx.Value) []codecs.Raw {
+	var out []codecs.Raw
+	for _, v := range enum {
+		if v.Kind() != jsonx.String || v.Str() != "" {
+			out = append(out, v.Raw())
+		}
+	}
+	return out
 }
 
 // SchemaType tells whether a schema names a type, alone or among others.
