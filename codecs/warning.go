@@ -23,11 +23,15 @@ type Warning struct {
 const (
 	WarnDoubleEncoded    = "arguments.double_encoded"   // arguments were a JSON string inside a JSON string; unwrapped once
 	WarnParametersKey    = "arguments.parameters_key"   // the key parameters was read as arguments
+	WarnArgumentsForm    = "arguments.form"             // a reply has arguments as an object where the wire has a text, or the other way round
+	WarnArgumentsUnread  = "arguments.undecodable"      // arguments do not decode although no limit cut them
 	WarnArgumentsString  = "arguments.string"           // a request has no object where the wire wants one for arguments
 	WarnArgumentsEmptied = "arguments.emptied"          // undecodable arguments go back as {}
 	WarnCallNameless     = "call.nameless"              // a call without a name was left out
 	WarnBlockUnreadable  = "call.unreadable_block"      // a <tool_call> block that is no call stays text
 	WarnIDMade           = "ids.made"                   // a call came without an id; one was made for call and result
+	WarnIDForm           = "ids.form"                   // an id is a number
+	WarnIDMissing        = "ids.missing"                // a call has no id where the wire has one
 	WarnIDRepeated       = "ids.repeated"               // two calls of one turn have the same id
 	WarnCallDropped      = "echo.call_dropped"          // a call without a result left the echo
 	WarnReasoningDropped = "echo.reasoning_dropped"     // reasoning left the echo because the engine refuses it
@@ -51,6 +55,7 @@ const (
 	WarnServerToolSame   = "server_tool.replaced"       // a default gives way to the request's own tool of the same kind
 	WarnServerToolMaybe  = "server_tool.unknown"        // nobody knows whether this engine takes server tools
 	WarnLossy            = "render.lossy"               // the dialect cannot carry this
+	WarnReplyForm        = "reply.form"                 // a reply in another form than that of its wire was read
 	WarnFinishOdd        = "finish.odd"                 // the finish reason contradicts the content
 	WarnUnknownKey       = "request.unknown_key"        // a key of a neutral request that nothing reads
 	WarnRequestForm      = "request.form"               // the provider refuses this form of a request; it was read all the same
@@ -65,13 +70,13 @@ const (
 // WarningCodes lists every code, for those who check names.
 func WarningCodes() []string {
 	return []string{
-		WarnDoubleEncoded, WarnParametersKey, WarnArgumentsString, WarnArgumentsEmptied, WarnCallNameless,
-		WarnBlockUnreadable, WarnIDMade, WarnIDRepeated, WarnCallDropped,
+		WarnDoubleEncoded, WarnParametersKey, WarnArgumentsForm, WarnArgumentsUnread, WarnArgumentsString, WarnArgumentsEmptied, WarnCallNameless,
+		WarnBlockUnreadable, WarnIDMade, WarnIDForm, WarnIDMissing, WarnIDRepeated, WarnCallDropped,
 		WarnReasoningDropped, WarnItemDropped, WarnMediaPlaceholder, WarnMediaFollowUp,
 		WarnDocumentAsText, WarnTruncated, WarnTruncatedText, WarnLimitHidden,
 		WarnThinkUnpaired, WarnAnswerEmpty, WarnChoiceDropped, WarnToolsWithheld, WarnParallelDropped, WarnToolDuplicate,
 		WarnToolSkipped, WarnToolRenamed, WarnResultOrphan, WarnSchemaReduced, WarnServerToolSame, WarnServerToolMaybe, WarnLossy,
-		WarnFinishOdd, WarnUnknownKey, WarnRequestForm, WarnBlockUnclosed, WarnUnknownFinish,
+		WarnReplyForm, WarnFinishOdd, WarnUnknownKey, WarnRequestForm, WarnBlockUnclosed, WarnUnknownFinish,
 		WarnStreamCalls, WarnStreamIndex, WarnStreamBlock, WarnStreamEnd,
 	}
 }

@@ -9,7 +9,7 @@ import (
 type decoder struct {
 	profile codecs.Profile
 	reply   codecs.Reply
-	calls   int
+	calls   []wire.Spelled
 	cited   wire.Citations
 
 	lastNameless bool // the last block is a call without a name
@@ -35,8 +35,8 @@ func (d *decoder) block(b jsonx.Value, at string) {
 		d.lastNameless = true
 		d.warn(codecs.WarnCallNameless, at, "left out a tool_use block without a name")
 	case typ == typeToolUse:
-		call, warnings := readCall(b, at, d.calls)
-		d.calls++
+		call, warnings := readCall(b, at, len(d.calls))
+		d.calls = append(d.calls, wire.Spelled{At: at, ID: b.Get("id"), Arguments: b.Get("input")})
 		d.reply.Warnings = append(d.reply.Warnings, warnings...)
 		d.add(codecs.Part{Kind: codecs.KindCall, Call: &call})
 	default:

@@ -16,7 +16,7 @@ import (
 // An error envelope inside a 200, or an error beside no content, gives a
 // *codecs.ProviderError; a body without content a *codecs.DecodeError.
 // Usage.Input is input_tokens as the wire has it: it leaves cached tokens out.
-func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
+func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	v, err := wire.ParseBody(codecs.Anthropic, body)
 	if err != nil {
 		return codecs.Reply{}, err
@@ -40,6 +40,12 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		d.block(b, fmt.Sprintf("/content/%d", i))
 	}
 	d.finish(v)
+	if p.UndecodableEcho == codecs.UndecodableVerbatim { // this host sends and reads a string
+		for i := range d.calls {
+			d.calls[i].Arguments = jsonx.Value{}
+		}
+	}
+	wire.Tolerated(&d.reply, c.Wire(), d.calls, "/stop_reason")
 	d.reply.Usage, d.reply.Citations = readUsage(v.Get("usage")), d.cited.List
 	return d.reply, nil
 }

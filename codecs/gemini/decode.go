@@ -88,6 +88,7 @@ type partReader struct {
 	request    bool // functionResponse parts are results
 	malformed  bool // the provider calls the calls of this turn malformed: they never run
 	calls      int
+	spelled    []wire.Spelled
 	results    []string // where they stand
 	unfinished int
 }
@@ -254,6 +255,7 @@ func (rd *partReader) call(v jsonx.Value, opaque codecs.Part, pointer string) (c
 	}
 	c := &codecs.ToolCall{Pos: rd.calls, ID: wire.Scalar(v.Get("id")), Name: name, Cut: cut}
 	rd.calls++
+	rd.spelled = append(rd.spelled, wire.Spelled{At: pointer, ID: v.Get("id"), Arguments: v.Get("args")})
 	c.Extra = wire.Object(without(v, "id", "name", "args", "willContinue"))
 	rd.Warnings = append(rd.Warnings, wire.ReadArguments(c, v.Get("args"), pointer+"/args")...)
 	if args := v.Get("args"); rd.request && args.Defined() && !args.IsObject() {

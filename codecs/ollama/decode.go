@@ -14,7 +14,7 @@ import (
 type message struct {
 	parts    []codecs.Part
 	warnings []codecs.Warning
-	calls    int
+	calls    []wire.Spelled
 }
 
 // readAssistant reads thinking, content, images and calls, in this order: the
@@ -36,13 +36,14 @@ func readAssistant(v jsonx.Value, at string, p codecs.Profile) message {
 	m.parts = append(m.parts, body...)
 	m.parts = append(m.parts, images(v.Get("images"))...)
 	for i, c := range v.Get("tool_calls").Items() {
-		call, warnings := readCall(c, fmt.Sprintf("%s/tool_calls/%d", at, i))
+		place := fmt.Sprintf("%s/tool_calls/%d", at, i)
+		call, warnings := readCall(c, place)
 		m.warnings = append(m.warnings, warnings...)
 		if call == nil {
 			continue
 		}
-		call.Pos = m.calls
-		m.calls++
+		call.Pos = len(m.calls)
+		m.calls = append(m.calls, wire.Spelled{At: place, ID: c.Get("id"), Arguments: c.Path("function", "arguments")})
 		m.parts = append(m.parts, codecs.Part{Kind: codecs.KindCall, Call: call})
 	}
 	return m

@@ -13,7 +13,7 @@ var errNoMessage = errors.New("response contained no message")
 // Reply decodes {"model","message":{"role","content","thinking"?,"tool_calls"?},
 // "done","done_reason"?,"prompt_eval_count"?,"eval_count"?}. An error inside a
 // 200, {"error":"text"}, is a *codecs.ProviderError.
-func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
+func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	root, err := wire.ParseBody(codecs.Ollama, body)
 	if err != nil {
 		return codecs.Reply{}, err
@@ -32,6 +32,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	r := codecs.Reply{Model: root.Get("model").Str(), Parts: m.parts, Warnings: m.warnings, Body: body}
 	r.RawFinish = root.Get("done_reason").Str()
 	wire.SetFinish(&r, finishes, "/done_reason")
+	wire.Tolerated(&r, c.Wire(), m.calls, "")
 	r.Usage = readUsage(root)
 	return r, nil
 }

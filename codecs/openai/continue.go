@@ -30,7 +30,7 @@ func (c Codec) Continue(r codecs.Reply, results []codecs.ToolResult, p codecs.Pr
 	if !choice.IsObject() {
 		return nil, nil, &codecs.DecodeError{Dialect: c.Dialect(), Pointer: "/choices", Offset: -1, Err: errNoChoices}
 	}
-	msg := choice.Get("message") // a choice that only says why it ended echoes as an empty turn
+	msg, _ := messageOf(choice) // a choice that only says why it ended echoes as an empty turn
 	ids := callIDs(p)
 	ids.Need = msg.Get("tool_calls").Len() > 0 // a function_call has none
 	byPos, warnings, err := ids.Answers(r.Calls(), results, r.Body)

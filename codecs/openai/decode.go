@@ -45,6 +45,7 @@ type message struct {
 	wire.Notes
 	parts    []codecs.Part
 	refusal  string
+	calls    []wire.Spelled
 	nameless bool // the last entry of tool_calls has no name
 }
 
@@ -323,6 +324,7 @@ func (t *message) readCalls(msg jsonx.Value, at string) {
 		call.Signature = item.Path("extra_content", "google", "thought_signature").Str()
 		t.Warnings = append(t.Warnings, wire.ReadArguments(call, fn.Get("arguments"), ptr+"/function/arguments")...)
 		t.parts = append(t.parts, codecs.Part{Kind: codecs.KindCall, Call: call})
+		t.calls = append(t.calls, wire.Spelled{At: ptr, ID: item.Get("id"), Arguments: fn.Get("arguments")})
 		pos++
 	}
 	fn := msg.Get("function_call")

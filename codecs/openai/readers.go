@@ -55,6 +55,7 @@ func (c Codec) TextContent(body []byte, p codecs.Profile) string {
 	if err != nil {
 		return ""
 	}
-	t := readAssistant(root.Get("choices").At(0).Get("message"), "", p)
+	msg, _ := messageOf(root.Get("choices").At(0))
+	t := readAssistant(msg, "", p)
 	return codecs.Reply{Parts: t.parts}.Text()
 }

@@ -19,7 +19,7 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		return codecs.Reply{}, err
 	}
 	choice := root.Get("choices").At(0)
-	msg := choice.Get("message")
+	msg, older := messageOf(choice)
 	message, code, failed := topError(root)
 	switch {
 	case !choice.IsObject() && failed:
@@ -52,6 +52,10 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	if t.nameless && r.Finish == codecs.FinishLength {
 		r.Unfinished = 1
 	}
+	if older {
+		r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnReplyForm, "/choices/0/text", "the choice has a text in place of a message"))
+	}
+	wire.Tolerated(&r, c.Wire(), t.calls, "/choices/0/finish_reason")
 	if failed && acts(r) { // what a failed provider left of its calls is not run
 		return codecs.Reply{}, inside(message, code, body)
 	}
@@ -62,6 +66,17 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	r.Usage = readUsage(root, choice)
 	r.Citations = readCitations(root, msg)
 	return r, nil
+}
+
+// messageOf returns the message of a choice. The text of an older completion,
+// which has none, is one; older says so.
+func messageOf(choice jsonx.Value) (msg jsonx.Value, older bool) {
+	msg = choice.Get("message")
+	if text := choice.Get("text"); text.Str() != "" && !msg.IsObject() {
+		var f jsonx.Fields
+		return jsonx.Of(f.Str("role", "assistant").Set("content", text.Raw()).Raw()), true
+	}
+	return msg, false
 }
 
 // topError reads an error beside or instead of the choices. Only a defined

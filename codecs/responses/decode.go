@@ -108,7 +108,7 @@ type reader struct {
 	shellDone map[string]bool
 
 	parts     []codecs.Part
-	calls     int
+	calls     []wire.Spelled
 	warnings  []codecs.Warning
 	citations wire.Citations
 	refusals  []string
@@ -152,8 +152,8 @@ func (rd *reader) call(v jsonx.Value, pointer string) {
 		rd.warnings = append(rd.warnings, codecs.Warnf(codecs.WarnCallNameless, pointer, "a function_call without a name is left out"))
 		return
 	}
-	c, warnings := readCall(v, rd.calls, pointer+"/arguments")
-	rd.calls++
+	c, warnings := readCall(v, len(rd.calls), pointer+"/arguments")
+	rd.calls = append(rd.calls, wire.Spelled{At: pointer, ID: v.Get("call_id"), Arguments: v.Get("arguments")})
 	rd.warnings = append(rd.warnings, warnings...)
 	rd.add(codecs.Part{Kind: codecs.KindCall, Call: &c})
 }

@@ -24,7 +24,7 @@ import (
 //
 // RawFinish is incomplete_details.reason of an incomplete response, else the
 // status.
-func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
+func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	root, err := wire.ParseBody(codecs.Responses, body)
 	if err != nil {
 		return codecs.Reply{}, err
@@ -49,6 +49,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		Usage: readUsage(root.Get("usage")), Citations: rd.citations.List, Body: codecs.Raw(body), Warnings: rd.warnings,
 	}
 	finish(&r, root, rd)
+	wire.Tolerated(&r, c.Wire(), rd.calls, "")
 	if msg := readError(root); hasError(root) && msg.text != "" {
 		if r.FinishMessage == "" {
 			r.FinishMessage = msg.text
