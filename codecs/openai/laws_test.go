@@ -11,6 +11,7 @@ import (
 // dialect says what this wire cannot carry.
 var dialect = laws.Dialect{
 	Codec: openai.Codec{}, Path: "/v1/chat/completions", List: "messages", TakesAll: true, Legacy: `"function_call"`,
+	Renamed: []string{"max_tokens", "max_completion_tokens"},
 	Profiles: []codecs.Profile{
 		{ReasoningEcho: codecs.EchoRequiredEvenEmpty, ContentNull: "empty_string"},
 		{UndecodableEcho: codecs.UndecodableEmpty},

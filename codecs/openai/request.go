@@ -62,7 +62,8 @@ func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []code
 	if limit == 0 {
 		limit = p.MaxTokens
 	}
-	if limit > 0 {
+	extra := jsonx.Of(req.Extra)
+	if limit > 0 && !extra.Get("max_tokens").Exists() && !extra.Get("max_completion_tokens").Exists() { // both names are refused
 		f.Int(maxTokensKey(p), int64(limit))
 	}
 	if req.Stream {

@@ -10,8 +10,8 @@ import (
 
 // Tools encodes the flat function form with strict off: OpenAI turns an absent
 // strict on and then makes every optional property required. A tool that came
-// in this dialect's or the chat form keeps its own strict, and a flat one its
-// other keys. Profile.StrictSchema leaves strict out. The schema goes out as it
+// with a strict of its own keeps it, whatever its form, and a flat one its other
+// keys. Profile.StrictSchema leaves strict out. The schema goes out as it
 // came but for what OpenAI refuses.
 func (Codec) Tools(tools []codecs.Tool, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
 	list := make([]codecs.Raw, len(tools))
@@ -28,10 +28,10 @@ func (Codec) Tools(tools []codecs.Tool, p codecs.Profile) (codecs.Raw, []codecs.
 		var f jsonx.Fields
 		f.Str("type", "function").Str("name", t.Name).Str("description", t.Description).Set("parameters", schema)
 		own := jsonx.Of(t.Raw)
+		strict := own.Get("strict") // of whatever form
 		if own.Get("type").Str() != "function" {
 			own = jsonx.Value{}
 		}
-		strict := own.Get("strict")
 		if nested := own.Get("function"); nested.IsObject() {
 			strict = nested.Get("strict")
 		} else {

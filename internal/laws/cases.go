@@ -357,6 +357,9 @@ func (s Dialect) requestTwice(t *testing.T, req codecs.Request, p codecs.Profile
 	if slices.ContainsFunc(req.Messages, func(m codecs.Message) bool { return m.Native != nil }) {
 		return // it may hold anything
 	}
+	if slices.ContainsFunc(s.Renamed, func(key string) bool { return jsonx.Of(req.Extra).Get(key).Exists() }) {
+		return
+	}
 	second, _, err := s.Codec.Request(back, p)
 	if err != nil || !jsonx.Equal(first, second) {
 		t.Errorf("%v\n%s\nreads back as\n%s", err, first, second)

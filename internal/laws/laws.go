@@ -21,9 +21,10 @@ import (
 // Dialect is a dialect and what its wire cannot carry. The zero value of every
 // field is the strictest.
 type Dialect struct {
-	Codec codecs.Full
-	Path  string // of a request
-	List  string // member of a request that holds what Continue returns
+	Renamed []string // members of Extra that read back under the name that the profile has for them
+	Codec   codecs.Full
+	Path    string // of a request
+	List    string // member of a request that holds what Continue returns
 
 	// Profiles hold besides the empty one and that of each case.
 	Profiles []codecs.Profile
