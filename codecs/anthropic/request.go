@@ -29,7 +29,7 @@ const defaultMaxTokens = 4096
 //
 // What has no form here is left out with the warning render.lossy.
 func (c Codec) Request(req codecs.Request, p codecs.Profile) (codecs.Raw, []codecs.Warning, error) {
-	warnings, err := wire.ServerTools(codecs.Anthropic, req.ServerTools, p, onlyDated(req.ServerTools))
+	warnings, err := wire.ServerTools(codecs.Anthropic, req.ServerTools, p, true)
 	if err != nil {
 		return nil, nil, fmt.Errorf("anthropic: %w", err)
 	}

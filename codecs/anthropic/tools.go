@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/toolconform/conform/codecs"
@@ -138,18 +137,6 @@ func strictDeep(schema jsonx.Value, optional *int) bool {
 		}
 	}
 	return true
-}
-
-// datedType is how the API names its own tools: advisor_20260301.
-var datedType = regexp.MustCompile(`^[a-z][a-z0-9_]*_\d{8}$`)
-
-// onlyDated tells whether every unlisted entry has a type that ends in a date, as
-// new server tools of the dialect have.
-func onlyDated(entries []codecs.Raw) bool {
-	return !slices.ContainsFunc(entries, func(e codecs.Raw) bool {
-		class, _, label := wire.ClassifyTool(e)
-		return class == wire.UnknownTool && !datedType.MatchString(label)
-	})
 }
 
 // encodeChoice returns the value of tool_choice, nil for none. The parallel

@@ -107,16 +107,22 @@ func (r *requestReader) tools(list jsonx.Value, at string, legacy bool) {
 		}
 		t, ok, err := wire.ParseTool(entry.Raw())
 		switch {
+		case (!ok || own(entry)) && !legacy && r.profile.ServerTools == codecs.ServerToolsYes && wire.CheckServerTools(codecs.OpenAI, []codecs.Raw{entry.Raw()}, true) == nil:
+			r.req.ServerTools = append(r.req.ServerTools, entry.Raw())
 		case err != nil:
 			r.Warn(codecs.WarnToolSkipped, fmt.Sprintf("%s/%d", at, i), "%v", err)
-		case !ok && !legacy && r.profile.ServerTools == codecs.ServerToolsYes && wire.CheckServerTools(codecs.OpenAI, []codecs.Raw{entry.Raw()}, true) == nil:
-			r.req.ServerTools = append(r.req.ServerTools, entry.Raw())
 		case !ok || (!legacy && entry.Get("type").Str() != "function"):
 			r.Warn(codecs.WarnToolSkipped, fmt.Sprintf("%s/%d", at, i), "no function tool of chat completions")
 		default:
 			r.req.Tools = append(r.req.Tools, t)
 		}
 	}
+}
+
+// own tells whether an entry names a type that is no function's.
+func own(entry jsonx.Value) bool {
+	typ := entry.Get("type").Str()
+	return typ != "" && typ != "function"
 }
 
 func (r *requestReader) message(at string, m jsonx.Value) error {

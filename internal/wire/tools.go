@@ -216,19 +216,28 @@ func serverToolKind(t codecs.Raw) string {
 
 // ServerTools tells whether server tools can go out: entries that the dialect
 // refuses are an error (see CheckServerTools), and so is every one where the
-// engine takes none; where nobody knows, there is a warning.
+// engine takes none; where nobody knows that, or the type, there is a warning.
 func ServerTools(d codecs.Dialect, entries []codecs.Raw, p codecs.Profile, allowUnlisted bool) ([]codecs.Warning, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
 	_, _, label := ClassifyTool(entries[0])
-	switch p.ServerTools {
-	case codecs.ServerToolsNo:
+	if p.ServerTools == codecs.ServerToolsNo {
 		return nil, fmt.Errorf("server_tools[0]: '%s' is a server tool, and this engine does not support server tools", label)
-	case codecs.ServerToolsUnknown:
-		return []codecs.Warning{codecs.Warnf(codecs.WarnServerToolMaybe, "/server_tools", "nobody knows whether this engine takes server tools such as '%s'", label)}, CheckServerTools(d, entries, allowUnlisted)
 	}
-	return nil, CheckServerTools(d, entries, allowUnlisted)
+	if err := CheckServerTools(d, entries, allowUnlisted); err != nil {
+		return nil, err
+	}
+	if p.ServerTools == codecs.ServerToolsUnknown {
+		return []codecs.Warning{codecs.Warnf(codecs.WarnServerToolMaybe, "/server_tools", "nobody knows whether this engine takes server tools such as '%s'", label)}, nil
+	}
+	var n Notes
+	for i, e := range entries {
+		if class, _, label := ClassifyTool(e); class == UnknownTool {
+			n.Warn(codecs.WarnServerToolMaybe, fmt.Sprintf("/server_tools/%d", i), "no table lists '%s' as a server tool", label)
+		}
+	}
+	return n.Warnings, nil
 }
 
 // CheckServerTools refuses entries that cannot go out as server tools of
