@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/codecs/neutral"
 	"github.com/toolconform/conform/engines"
 	"github.com/toolconform/conform/internal/jsonx"
@@ -45,13 +46,26 @@ func decodeCommand(e env) *cobra.Command {
 				return decoded(e, &reply, err, status)
 			}
 			reply, err := t.codec.Reply(body, t.resolved.Profile)
-			return decoded(e, &reply, err, status)
+			return decoded(e, &reply, hinted(err, t.codec, body), status)
 		},
 	}
 	t.flags(cmd)
 	cmd.Flags().BoolVar(&stream, "stream", false, "the body is a stream: events, lines of JSON, or a list of chunks")
 	cmd.Flags().IntVar(&status, "status", 200, "HTTP status that the body came with")
 	return cmd
+}
+
+// hinted adds to the error of a body that is not of a dialect which one it is of.
+func hinted(err error, c codecs.Codec, body []byte) error {
+	if de := (*codecs.DecodeError)(nil); !errors.As(err, &de) || errors.Is(err, codecs.ErrNotJSON) {
+		return err
+	}
+	for _, other := range all.Codecs() {
+		if r, oerr := other.Reply(body, codecs.Profile{}); other.Dialect() != c.Dialect() && oerr == nil && len(r.Parts) > 0 {
+			return fmt.Errorf("%w; it reads as a reply of %s", err, other.Dialect())
+		}
+	}
+	return err
 }
 
 func decoded(e env, reply *codecs.Reply, err error, status int) error {

@@ -43,7 +43,7 @@ func (Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		})
 	}
 	r.Warnings = append(r.Warnings, t.warnings...)
-	wire.Unread(&r)
+	wire.Unread(&r, nil)
 	return r, nil
 }
 

@@ -44,15 +44,19 @@ func Tolerated(r *codecs.Reply, w codecs.Wire, calls []Spelled, finishAt string)
 		n.Warn(codecs.WarnFinishOdd, finishAt, "finish reason %q beside a call", r.RawFinish)
 	}
 	r.Warnings = append(r.Warnings, n.Warnings...)
-	Unread(r)
+	Unread(r, calls)
 }
 
 // Unread warns of calls whose arguments do not decode although nothing says that
-// they were cut.
-func Unread(r *codecs.Reply) {
-	for _, call := range r.Calls() {
+// they were cut. calls may be nil where a call has no place of its own.
+func Unread(r *codecs.Reply, calls []Spelled) {
+	for i, call := range r.Calls() {
+		at := ""
+		if i < len(calls) {
+			at = calls[i].At
+		}
 		if call.ArgumentsErr != "" && !call.Cut && r.Finish != codecs.FinishLength {
-			r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnArgumentsUnread, "", "arguments of %s do not decode, and no limit cut them: %s", call.Name, call.ArgumentsErr))
+			r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnArgumentsUnread, at, "arguments of %s do not decode, and no limit cut them: %s", call.Name, call.ArgumentsErr))
 		}
 	}
 }
