@@ -30,6 +30,11 @@ type Likeness struct {
 	// words, or true: it is the dialect's own.
 	ErrorIn200 Raw `json:"error_in_200,omitempty"`
 
+	// Stream are the ways in which a stream of the engine differs from that of the
+	// dialect's own provider. Wire.StreamWays are those that the dialect can have;
+	// docs/engines.md says what each is.
+	Stream []string `json:"stream,omitempty"`
+
 	// Mirror are members of a request that come back in the reply.
 	Mirror []string `json:"mirror,omitempty"`
 

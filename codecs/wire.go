@@ -27,6 +27,10 @@ type Wire struct {
 	// the request says nothing; see StreamShape.
 	Shapes []Shape
 
+	// StreamWays are the ways that a stream of the dialect can have, of
+	// Likeness.Stream.
+	StreamWays []string
+
 	// Finishes maps the words for the end of a reply to Finish constants; what
 	// else decides, docs/finish.md says.
 	Finishes map[string]string

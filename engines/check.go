@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,11 +42,11 @@ func (e Engine) check() error {
 		}
 	}
 	checkEdits("", e.BodySet, e.BodyRemove, bad)
-	if err := e.Likeness.fault(); err != nil {
+	if err := e.Likeness.fault(e.Dialect); err != nil {
 		bad("/%w", err)
 	}
 	for i, m := range e.Models {
-		if err := m.Likeness.fault(); err != nil {
+		if err := m.Likeness.fault(cmp.Or(m.Dialect, e.Dialect)); err != nil {
 			bad("/models/%d/%w", i, err)
 		}
 		at := fmt.Sprintf("/models/%d", i)

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/toolconform/conform/codecs"
+	"github.com/toolconform/conform/codecs/all"
 	"github.com/toolconform/conform/internal/jsonx"
 	"github.com/toolconform/conform/internal/wire"
 )
@@ -50,6 +52,9 @@ func over(base, top codecs.Likeness) codecs.Likeness {
 	}
 	if top.Mirror != nil {
 		out.Mirror = top.Mirror
+	}
+	if top.Stream != nil {
+		out.Stream = top.Stream
 	}
 	out.Uncounted = base.Uncounted || top.Uncounted
 	return out
@@ -145,7 +150,7 @@ func (c *Catalog) named(name string) (Engine, error) {
 }
 
 // fault tells what is wrong with a likeness.
-func (l *Likeness) fault() error {
+func (l *Likeness) fault(d codecs.Dialect) error {
 	if l == nil {
 		return nil
 	}
@@ -157,6 +162,15 @@ func (l *Likeness) fault() error {
 	for _, path := range slices.Sorted(maps.Keys(l.Keys)) {
 		if k := l.Keys[path]; len(k.Always) > 0 && !jsonx.Of(k.Always).IsObject() {
 			return fmt.Errorf("likeness: keys: %q: always is no object", path)
+		}
+	}
+	c, err := all.For(d)
+	if err != nil {
+		return nil // said elsewhere
+	}
+	for _, way := range l.Stream {
+		if ways := c.Wire().StreamWays; !slices.Contains(ways, way) {
+			return fmt.Errorf("likeness: stream: %q is none of the ways of %s: %s", way, d, strings.Join(ways, ", "))
 		}
 	}
 	return nil

@@ -211,3 +211,99 @@ func TestNoStreamIsGreen(t *testing.T) {
 		t.Errorf("a mode that is none: %v", err)
 	}
 }
+
+// misreads is a codec whose stream decoder has a fault of a client; its body decoder
+// has none.
+type misreads struct {
+	codecs.Full
+	fault func(codecs.Reply) codecs.Reply
+}
+
+func (m misreads) Stream(p codecs.Profile) codecs.Decoder {
+	return misreading{m.Full.(codecs.Streamer).Stream(p), m.fault}
+}
+
+func (m misreads) RenderStream(r codecs.Reply, p codecs.Profile, l codecs.Likeness, shape string) ([][]byte, []codecs.Warning, error) {
+	return m.Full.(codecs.StreamRenderer).RenderStream(r, p, l, shape)
+}
+
+type misreading struct {
+	codecs.Decoder
+	fault func(codecs.Reply) codecs.Reply
+}
+
+func (m misreading) Close() (codecs.Reply, error) {
+	r, err := m.Decoder.Close()
+	return m.fault(r), err
+}
+
+// TestFaultsOfStreamReaders: what clients get wrong with streams alone shows in the
+// streamed cell and not in the other, in every dialect.
+func TestFaultsOfStreamReaders(t *testing.T) {
+	edit := func(change func(n int, c *codecs.ToolCall) bool) func(codecs.Reply) codecs.Reply {
+		return func(r codecs.Reply) codecs.Reply {
+			var parts []codecs.Part
+			n := 0
+			for _, p := range r.Parts {
+				if p.Kind == codecs.KindCall {
+					call := *p.Call
+					p.Call = &call
+					n++
+					if !change(n, &call) {
+						continue
+					}
+				}
+				parts = append(parts, p)
+			}
+			r.Parts = parts
+			return r
+		}
+	}
+	faults := map[string]struct {
+		fault func(codecs.Reply) codecs.Reply
+		check string
+	}{
+		"keeps one call of several": {edit(func(n int, _ *codecs.ToolCall) bool { return n == 1 }), "calls.run"},
+		"loses the arguments": {edit(func(_ int, c *codecs.ToolCall) bool {
+			c.Arguments, c.ArgumentsText = codecs.Raw("{}"), "{}"
+			return true
+		}), "calls.run"},
+		"runs a call twice": {func(r codecs.Reply) codecs.Reply {
+			for _, p := range r.Parts {
+				if p.Kind == codecs.KindCall {
+					again := *p.Call
+					again.Pos = len(r.Calls())
+					p.Call = &again
+					r.Parts = append(slices.Clone(r.Parts), p)
+					break
+				}
+			}
+			return r
+		}, "calls.run"},
+	}
+	for name, f := range faults {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner(t)
+			r.Client = client.Reference{Catalog: r.Catalog, Codec: func(d codecs.Dialect) (codecs.Full, error) {
+				full, err := all.For(d)
+				return misreads{full, f.fault}, err
+			}}
+			doc, err := r.Run(t.Context(), suite.Selection{
+				Engines: []string{"openai", "anthropic", "gemini", "ollama", "openai-responses", "nousresearch"}, Scenarios: []string{"basic/parallel-calls"}, Stream: "both",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range doc.Rows {
+				cells := row.Index()
+				if off := cells[results.Key{Scenario: "basic/parallel-calls"}]; off.Verdict == results.Fail {
+					t.Errorf("%s without streams: %s", row.Name, off.Reason)
+				}
+				on := cells[results.Key{Scenario: "basic/parallel-calls", Stream: true}]
+				if k := checkOf(on, f.check); on.Verdict != results.Fail || k.Verdict != results.Fail {
+					t.Errorf("%s with streams is %s, %s is %q: %s", row.Name, on.Verdict, f.check, k.Verdict, on.Reason)
+				}
+			}
+		})
+	}
+}

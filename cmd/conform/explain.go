@@ -25,14 +25,15 @@ import (
 
 func explainCommand(e env) *cobra.Command {
 	var engine, model string
-	var show bool
+	var show, stream bool
 	cmd := &cobra.Command{
-		Use:   "explain ID [--engine E [--show] | --model M]",
+		Use:   "explain ID [--engine E [--show] [--stream] | --model M]",
 		Short: "Explain whatever conform prints; with --engine run a scenario there and show each check",
 		Long: `explain knows rules and checks, scenarios and their areas, cases, engines, dialects,
 fields of the profile and of the facts with their values, warning codes, verdicts,
 levels, origins and the marks of a report. With --engine it runs a scenario at that
-engine and shows each check, with --show also every request and reply.`,
+engine and shows each check, with --show also every request and reply, with
+--stream the streamed cell.`,
 		Example: `  conform explain deepseek
   conform explain mistral --model magistral-medium-latest
   conform explain echo.reasoning
@@ -60,11 +61,11 @@ engine and shows each check, with --show also every request and reply.`,
 			if model != "" && !isEngine {
 				return usage("--model goes with an engine, and %.80q is none%s", id, suggest.Text(id, runner.Catalog.Names()))
 			}
-			if show && engine == "" {
-				return usage("--show shows a scenario at one engine; say which with --engine")
+			if (show || stream) && engine == "" {
+				return usage("--show and --stream are about a scenario at one engine; say which with --engine")
 			}
 			if scenario >= 0 {
-				return explainScenario(cmd, e.stdout, runner, runner.Scenarios[scenario], engine, show)
+				return explainScenario(cmd, e.stdout, runner, runner.Scenarios[scenario], engine, show, stream)
 			}
 			cases, err := fixtures.LoadCases(fixtures.FS())
 			if err != nil {
@@ -105,6 +106,7 @@ engine and shows each check, with --show also every request and reply.`,
 	}
 	cmd.Flags().StringVar(&engine, "engine", "", "run the scenario against this engine of the catalogue")
 	cmd.Flags().BoolVar(&show, "show", false, "with --engine: show every request and reply")
+	cmd.Flags().BoolVar(&stream, "stream", false, "with --engine: run it with streams")
 	cmd.Flags().StringVar(&model, "model", "", "with an engine: show what counts for this model")
 	completeFlags(cmd, nil)
 	return cmd
@@ -201,7 +203,7 @@ func explainRule(w io.Writer, r fixtures.Rule, scenarios []fixtures.Scenario, ca
 	return nil
 }
 
-func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fixtures.Scenario, engine string, show bool) error {
+func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fixtures.Scenario, engine string, show, stream bool) error {
 	fmt.Fprintf(w, "%s  (origin %s, %s)\n", s.ID, s.Origin.Kind, s.Origin.Date)
 	say(w, "", s.Title+".")
 	say(w, "\nWhy: ", s.Why)
@@ -221,7 +223,7 @@ func explainScenario(cmd *cobra.Command, w io.Writer, runner suite.Runner, s fix
 			return "", err
 		}
 	}
-	doc, err := runner.Run(cmd.Context(), suite.Selection{Engines: []string{engine}, Scenarios: []string{s.ID}})
+	doc, err := runner.Run(cmd.Context(), suite.Selection{Engines: []string{engine}, Scenarios: []string{s.ID}, Stream: map[bool]string{true: "on"}[stream]})
 	if err != nil {
 		return usage("%v", err)
 	}

@@ -6,6 +6,7 @@ package anthropic
 import (
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -27,7 +28,7 @@ func (Codec) Dialect() codecs.Dialect { return codecs.Anthropic }
 // Wire describes the Messages API.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "anthropic", Finishes: maps.Clone(finishes), Messages: "messages", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}},
+		Home: "anthropic", Finishes: maps.Clone(finishes), Messages: "messages", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}}, StreamWays: slices.Clone(streamWays),
 		ToolNames:       codecs.NameRule{Max: 128, Other: "_-"},
 		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
 		ObjectArguments: true, IDs: codecs.IDsAlways, ErrorFlag: true, ResultMedia: codecs.MediaNative,

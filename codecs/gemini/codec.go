@@ -19,6 +19,7 @@ package gemini
 import (
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -47,6 +48,7 @@ func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
 		Home: "gemini", Finishes: maps.Clone(finishes), Messages: "contents", SystemFirst: true,
 		Shapes:          []codecs.Shape{{Name: "json_array"}, {Name: "sse", Param: "alt", Value: "sse"}},
+		StreamWays:      slices.Clone(streamWays),
 		ToolNames:       codecs.NameRule{Max: 64, Other: "_.:-", Letter: true},
 		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
 		ObjectArguments: true, IDs: codecs.IDsOptional, StructuredResults: true, ResultMedia: codecs.MediaNative,

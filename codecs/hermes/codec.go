@@ -9,6 +9,8 @@
 package hermes
 
 import (
+	"slices"
+
 	"github.com/toolconform/conform/codecs"
 	"github.com/toolconform/conform/codecs/openai"
 	"github.com/toolconform/conform/internal/tags"
@@ -35,9 +37,13 @@ func (Codec) Wire() codecs.Wire {
 	w := chat.Wire()
 	w.Home, w.ToolNames, w.TextCalls, w.CallsKey = "nousresearch", codecs.NameRule{}, true, ""
 	w.Parallel = false
+	w.StreamWays = slices.DeleteFunc(w.StreamWays, func(way string) bool { return slices.Contains(callWays, way) })
 	w.Choices, w.IDs, w.ReasoningKeys, w.ReasoningEcho = []string{codecs.ChoiceAuto, codecs.ChoiceNone}, codecs.IDsNever, nil, true
 	return w
 }
+
+// callWays are ways of calls that have fields of their own.
+var callWays = []string{wire.StreamCallsWhole, wire.StreamIndexMissing, wire.StreamIndexZero, wire.StreamIDLate, wire.StreamIDRepeated, wire.StreamNameRepeated}
 
 // Endpoint is that of chat completions.
 func (Codec) Endpoint(model string, stream bool) string { return chat.Endpoint(model, stream) }

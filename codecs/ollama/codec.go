@@ -8,6 +8,7 @@ package ollama
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -29,7 +30,7 @@ func (Codec) Dialect() codecs.Dialect { return codecs.Ollama }
 // told otherwise, and checks no names.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "ollama", Finishes: maps.Clone(finishes), Messages: "messages", StreamFlag: "/stream", StreamDefault: true, Shapes: []codecs.Shape{{Name: "ndjson"}},
+		Home: "ollama", Finishes: maps.Clone(finishes), Messages: "messages", StreamFlag: "/stream", StreamDefault: true, Shapes: []codecs.Shape{{Name: "ndjson"}}, StreamWays: slices.Clone(streamWays),
 		CallsKey: "tool_calls", ObjectArguments: true, IDs: codecs.IDsOptional, ResultMedia: codecs.MediaPlaceholder,
 		ReasoningKeys: reasoningFields(codecs.Profile{}), ReasoningEcho: true,
 		ThinkingOff: []codecs.Setting{{Pointer: "/think", Value: codecs.Raw("false")}},

@@ -36,7 +36,7 @@ func (Codec) Dialect() codecs.Dialect { return codecs.OpenAI }
 // no reasoning, so there is none to send back.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "openai", Finishes: maps.Clone(finishes), Messages: "messages", StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}},
+		Home: "openai", Finishes: maps.Clone(finishes), Messages: "messages", StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}}, StreamWays: slices.Clone(streamWays),
 		ToolNames: codecs.NameRule{Max: 64, Other: "_-"},
 		Choices:   []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
 		CallsKey:  "tool_calls", IDs: codecs.IDsAlways, ResultMedia: codecs.MediaPlaceholder,

@@ -5,6 +5,7 @@ package responses
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/toolconform/conform/codecs"
@@ -25,7 +26,7 @@ func (Codec) Dialect() codecs.Dialect { return codecs.Responses }
 // Wire describes the Responses API.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "openai-responses", Finishes: maps.Clone(finishes), Messages: "input", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}},
+		Home: "openai-responses", Finishes: maps.Clone(finishes), Messages: "input", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}}, StreamWays: slices.Clone(streamWays),
 		ToolNames: codecs.NameRule{Max: 64, Other: "_-"},
 		Choices:   []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
 		IDs:       codecs.IDsAlways, ResultMedia: codecs.MediaNative,

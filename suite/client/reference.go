@@ -26,7 +26,7 @@ type Reference struct {
 
 // Info describes the reference.
 func (r Reference) Info() Info {
-	return Info{Name: "reference", Library: "conform", Addresses: r.Addresses, Features: Features{MaxIterations: true, MultiServer: true, ServerTools: true}}
+	return Info{Name: "reference", Library: "conform", Stream: "both", Addresses: r.Addresses, Features: Features{MaxIterations: true, MultiServer: true, ServerTools: true}}
 }
 
 // Run runs the reference loop.
@@ -76,7 +76,7 @@ func (r Reference) config(ctx context.Context, t Task) (cfg loop.Config, end fun
 	}
 	cfg = loop.Config{
 		Codec: codec, Profile: t.Profile, Model: t.Model, ServerTools: t.ServerTools, Parallel: t.Parallel,
-		MaxTokens: t.MaxTokens, Extra: t.Extra, MaxIterations: t.MaxIterations,
+		MaxTokens: t.MaxTokens, Extra: t.Extra, MaxIterations: t.MaxIterations, Stream: t.Stream,
 	}
 	if cfg.Messages, err = t.Prompt(); err != nil {
 		return cfg, end, err
