@@ -255,7 +255,6 @@ func TestLeftOut(t *testing.T) {
 
 		// The wire has an object, and a text in its place is the form of others.
 		"anthropic errors/undecodable-arguments": true,
-
 	}
 	for _, dialect := range []string{"openai", "anthropic", "ollama", "responses"} { // an error status takes the place of the call
 		never[dialect+" truncation/lone-cut"], never[dialect+" truncation/second-of-two-cut"] = true, true
