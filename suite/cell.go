@@ -59,7 +59,7 @@ func (r *run) cell(ctx context.Context, row row, s fixtures.Scenario, stream boo
 		return out
 	}
 	if _, ok := row.codec.(codecs.StreamRenderer); stream && !ok {
-		out.Verdict, out.Reason = results.NotRun, "this codec writes no streams yet"
+		out.Verdict, out.Reason = results.NotRun, "this codec writes no streams"
 		return out
 	}
 	if reason := lacks(r.info, row.Dialect, s, stream); reason != "" {

@@ -184,7 +184,7 @@ func TestNoStreamIsGreen(t *testing.T) {
 		verdict      results.Verdict
 		reason       string
 	}{
-		{"codec", "openai", without, results.NotRun, "this codec writes no streams yet"},
+		{"codec", "openai", without, results.NotRun, "this codec writes no streams"},
 		{"client", "openai", streamRunner(t, streaming{}, plain{}), results.NA, "the client asks for no streams"},
 		{"engine", "aki", streamRunner(t, streaming{}, plain{stream: "both"}), results.NA, "this engine cannot stream"},
 	} {
