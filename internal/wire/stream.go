@@ -147,6 +147,10 @@ func (s *StreamReader) Failed(body []byte, words string) error {
 	}
 	e.Status, e.Prefix, e.Body = 200, "stream carried an error: ", body
 	e.Kind = KindInside(e.Code, e.Message)
+	var inBody *codecs.ProviderError // the same error in place of a body, whose kind it has
+	if _, err := s.Codec.Reply(body, s.Profile); body != nil && errors.As(err, &inBody) {
+		e.Kind = inBody.Kind
+	}
 	return e
 }
 
