@@ -358,6 +358,9 @@ func (s *stream) body() []byte {
 		if choice.Get("message") == nil {
 			choice.Member("message").Member("role").SetStr("assistant")
 		}
+		if m := choice.Member("message"); m.Get("content") == nil && m.Get("tool_calls") != nil {
+			m.Member("content").Set(jsonx.Of([]byte("null"))) // as a body has it
+		}
 	}
 	return s.root.Raw()
 }
@@ -482,6 +485,7 @@ func (s *stream) call(msg *jsonx.Node, i int, item jsonx.Value, n int, shown boo
 // before the arguments; the arguments as text that grows, or whole.
 func (s *stream) function(g *growing, v jsonx.Value) (name, text string) {
 	fn := g.node.Member("function")
+	begun := g.args > 0 // in an earlier piece: the order of the keys says nothing
 	for _, m := range v.Members() {
 		n := fn.Member(m.Key)
 		switch m.Key {
@@ -491,7 +495,7 @@ func (s *stream) function(g *growing, v jsonx.Value) (name, text string) {
 			case piece == "" && n.Kind() == jsonx.Absent, n.Kind() != jsonx.String, n.Size() == 0:
 				n.Set(m.Value)
 				g.name, name = piece, piece
-			case piece == "" || piece == g.name || g.args > 0:
+			case piece == "" || piece == g.name || begun:
 			case strings.HasPrefix(piece, g.name): // said again, longer
 				name = piece[len(g.name):]
 				g.name = piece

@@ -33,6 +33,8 @@ func (k *kase) run() []string {
 		return k.schema()
 	case "loop":
 		return k.loop()
+	case "stream":
+		return k.stream()
 	default:
 		k.t.Fatalf("unknown operation %q", k.report.Operation)
 	}
