@@ -20,6 +20,8 @@ func TestLaws(t *testing.T) { laws.Cases(t, dialect) }
 
 func FuzzReply(f *testing.F) { laws.FuzzReply(f, dialect) }
 
+func FuzzStream(f *testing.F) { laws.FuzzStream(f, dialect) }
+
 func FuzzError(f *testing.F) { laws.FuzzError(f, dialect) }
 
 func FuzzParseRequest(f *testing.F) { laws.FuzzParseRequest(f, dialect) }
