@@ -23,26 +23,40 @@ func (c Codec) Stream(p codecs.Profile) codecs.Decoder {
 	return s
 }
 
-// chunks tells a list from events by the first byte that is no white space.
-type chunks struct{ of sse.Splitter }
+// chunks tells a list from events by the first byte that is no white space, behind
+// a byte order mark. What comes before that byte is held: positions count it.
+type chunks struct {
+	of   sse.Splitter
+	held []byte
+}
+
+const (
+	mark     = "\xEF\xBB\xBF"
+	mostHeld = 64 << 10
+)
 
 func (c *chunks) Feed(chunk []byte, each func(sse.Frame) error) error {
-	if c.of == nil {
-		start := bytes.TrimLeft(bytes.TrimPrefix(chunk, []byte("\xEF\xBB\xBF")), " \t\r\n")
-		if len(start) == 0 {
-			return nil
-		}
-		c.of = &sse.Events{}
-		if start[0] == '[' {
-			c.of = &sse.Array{}
-		}
+	if c.of != nil {
+		return c.of.Feed(chunk, each)
 	}
-	return c.of.Feed(chunk, each)
+	c.held = append(c.held, chunk...)
+	start := bytes.TrimLeft(bytes.TrimPrefix(c.held, []byte(mark)), " \t\r\n")
+	if strings.HasPrefix(mark, string(c.held[:min(len(c.held), len(mark))])) && len(c.held) < len(mark) || len(start) == 0 && len(c.held) < mostHeld {
+		return nil
+	}
+	c.of = &sse.Events{}
+	if len(start) > 0 && start[0] == '[' {
+		c.of = &sse.Array{}
+	}
+	return c.of.Feed(c.held, each)
 }
 
 func (c *chunks) Close(each func(sse.Frame) error) error {
 	if c.of == nil {
-		return nil
+		c.of = &sse.Events{}
+		if err := c.of.Feed(c.held, each); err != nil {
+			return err
+		}
 	}
 	return c.of.Close(each)
 }
