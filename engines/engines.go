@@ -124,14 +124,27 @@ func (e Engine) Resolve(model string) Resolved {
 	return r
 }
 
+// At is the entry as it sends the requests for a model, "" for the default one: with
+// the edits of the body that the rules for it add. Resolve tells the rest of it.
+func (e Engine) At(model string) Engine {
+	if model == "" {
+		model = e.DefaultModel
+	}
+	e.BodySet, e.BodyRemove = slices.Clone(e.BodySet), slices.Clone(e.BodyRemove)
+	for _, m := range e.Models {
+		if matches(m.Match, model) {
+			e.BodySet, e.BodyRemove = append(e.BodySet, m.BodySet...), append(e.BodyRemove, m.BodyRemove...)
+		}
+	}
+	return e
+}
+
 // resolve is Resolve without what the facts say.
 func (e Engine) resolve(model string) Resolved {
 	if model == "" {
 		model = e.DefaultModel
 	}
-	r := Resolved{Engine: e, Model: model, Dialect: e.Dialect, Profile: cloneProfile(e.Profile), Facts: e.Facts}
-	r.Engine.BodySet = append([]BodyEdit(nil), e.BodySet...)
-	r.Engine.BodyRemove = append([]string(nil), e.BodyRemove...)
+	r := Resolved{Engine: e.At(model), Model: model, Dialect: e.Dialect, Profile: cloneProfile(e.Profile), Facts: e.Facts}
 	r.likeness(e.Likeness)
 	origins := map[string]Origin{}
 	for _, m := range e.Models {
@@ -150,8 +163,6 @@ func (e Engine) resolve(model string) Resolved {
 				r.Profile = p
 			}
 		}
-		r.Engine.BodySet = append(r.Engine.BodySet, m.BodySet...)
-		r.Engine.BodyRemove = append(r.Engine.BodyRemove, m.BodyRemove...)
 		for name, value := range r.said() {
 			if value != before[name] {
 				origins[name] = Origin{}

@@ -16,11 +16,7 @@ var streamWays = []string{
 // opened, filled and closed, then the stop reason with the usage. Source: the wire
 // facts on streams, and the provider's schemas of its events.
 func (c Codec) RenderStream(r codecs.Reply, p codecs.Profile, l codecs.Likeness, _ string) ([][]byte, []codecs.Warning, error) {
-	body, warnings, err := c.RenderReply(r, p, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	w, err := wire.NewStreamWriter(c, l)
+	w, body, warnings, err := wire.StreamOf(c, r, p, l)
 	if err != nil {
 		return nil, nil, err
 	}

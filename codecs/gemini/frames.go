@@ -16,11 +16,7 @@ var streamWays = []string{wire.StreamWhole, wire.StreamUsageFinish, wire.StreamU
 // pieces, all else whole, the finish reason with the last one. shape is sse or
 // json_array. Source: the wire facts on streams.
 func (c Codec) RenderStream(r codecs.Reply, p codecs.Profile, l codecs.Likeness, shape string) ([][]byte, []codecs.Warning, error) {
-	body, warnings, err := c.RenderReply(r, p, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	w, err := wire.NewStreamWriter(c, l)
+	w, body, warnings, err := wire.StreamOf(c, r, p, l)
 	if err != nil {
 		return nil, nil, err
 	}

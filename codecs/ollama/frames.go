@@ -13,11 +13,7 @@ var streamWays = []string{wire.StreamWhole, wire.StreamBreaksOff, wire.StreamErr
 // call whole on a line of its own, and a last line that is done and counts. Source:
 // our recordings of Ollama.
 func (c Codec) RenderStream(r codecs.Reply, p codecs.Profile, l codecs.Likeness, _ string) ([][]byte, []codecs.Warning, error) {
-	body, warnings, err := c.RenderReply(r, p, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	w, err := wire.NewStreamWriter(c, l)
+	w, body, warnings, err := wire.StreamOf(c, r, p, l)
 	if err != nil {
 		return nil, nil, err
 	}

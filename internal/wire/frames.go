@@ -52,6 +52,15 @@ func NewStreamWriter(c codecs.Codec, l codecs.Likeness) (*StreamWriter, error) {
 	return &StreamWriter{ways: l.Stream}, nil
 }
 
+// StreamOf begins the stream of a reply: with the body that would come without one.
+func StreamOf(c codecs.Full, r codecs.Reply, p codecs.Profile, l codecs.Likeness) (w *StreamWriter, body codecs.Raw, warnings []codecs.Warning, err error) {
+	if body, warnings, err = c.RenderReply(r, p, l); err != nil {
+		return nil, nil, nil, err
+	}
+	w, err = NewStreamWriter(c, l)
+	return w, body, warnings, err
+}
+
 // Is tells whether the stream is of a way.
 func (w *StreamWriter) Is(way string) bool { return slices.Contains(w.ways, way) }
 
@@ -126,7 +135,7 @@ func With(v jsonx.Value, others ...jsonx.Member) codecs.Raw {
 	return f.Raw()
 }
 
-// Text is a member that is a string.
+// TextMember is a member that is a string.
 func TextMember(key, text string) jsonx.Member {
 	return jsonx.Member{Key: key, Value: jsonx.Of(jsonx.Quote(text))}
 }

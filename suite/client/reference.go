@@ -84,7 +84,7 @@ func (r Reference) config(ctx context.Context, t Task) (cfg loop.Config, end fun
 	if len(t.Choice) > 0 {
 		cfg.Choice = wire.ParseChoice(t.Choice)
 	}
-	sender := &engines.Client{Engine: engine.Resolve(t.Model).Engine, Codec: codec, Model: t.Model, Key: t.Key, Vars: t.Vars, BaseURL: t.BaseURL}
+	sender := &engines.Client{Engine: engine.At(t.Model), Codec: codec, Model: t.Model, Key: t.Key, Vars: t.Vars, BaseURL: t.BaseURL}
 	if t.Transport != nil {
 		sender.HTTP = &http.Client{Transport: t.Transport}
 	}
