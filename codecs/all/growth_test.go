@@ -84,3 +84,90 @@ func TestStreamsGrowAsTheirInput(t *testing.T) {
 		})
 	}
 }
+
+// allocated is what f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// operations are what else is done with a reply, each with what the one before it
+// made.
+func operations(t *testing.T, c codecs.Full, r codecs.Reply) map[string]uint64 {
+	t.Helper()
+	out := map[string]uint64{}
+	p, l := codecs.Profile{}, codecs.Likeness{}
+	measure := func(name string, f func() error) {
+		t.Helper()
+		var err error
+		if out[name] = allocated(func() { err = f() }); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	var results []codecs.ToolResult
+	tool := codecs.Message{Role: "tool"}
+	for _, call := range r.Calls() {
+		result := call.Result(codecs.TextBlock("x"))
+		results = append(results, result)
+		tool.Parts = append(tool.Parts, codecs.Part{Kind: codecs.KindResult, Result: &result})
+	}
+	ask := codecs.Message{Role: "user", Parts: []codecs.Part{{Kind: codecs.KindText, Text: "?"}}}
+	req := codecs.Request{Model: "m", Messages: []codecs.Message{ask, {Role: "assistant", Parts: r.Parts}}}
+	if len(tool.Parts) > 0 {
+		req.Messages = append(req.Messages, tool)
+	}
+	var body codecs.Raw
+	measure("Reply", func() error { _, err := c.Reply(r.Body, p); return err })
+	measure("Continue", func() error { _, _, err := c.Continue(r, results, p); return err })
+	measure("Truncate", func() error { _, _, _ = codecs.Truncate(r, nil, 0, codecs.Safe); return nil }) // an error says that a call was cut
+	measure("Request", func() (err error) { body, _, err = c.Request(req, p); return err })
+	measure("ParseRequest", func() error { _, _, err := c.ParseRequest(codecs.Post(c.Endpoint("m", false), body), p); return err })
+	measure("RenderReply", func() error { _, _, err := c.RenderReply(r, p, l); return err })
+	measure("RenderStream", func() error {
+		_, _, err := c.(codecs.StreamRenderer).RenderStream(r, p, l, c.Wire().Shapes[0].Name)
+		return err
+	})
+	measure("Error", func() error { c.Error(500, nil, r.Body); return nil })
+	measure("RawCalls", func() error { c.(codecs.Readers).RawCalls(r.Body, p); return nil })
+	measure("TextContent", func() error { c.(codecs.Readers).TextContent(r.Body, p); return nil })
+	return out
+}
+
+// TestOperationsGrowAsTheirInput: the same of every other operation, over the
+// replies that these streams are.
+func TestOperationsGrowAsTheirInput(t *testing.T) {
+	const few, times = 250, 8
+	for _, s := range shapes {
+		t.Run(string(s.dialect)+" "+s.name, func(t *testing.T) {
+			codec, err := all.For(s.dialect)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply := func(n int) codecs.Reply {
+				var b strings.Builder
+				b.WriteString(s.before)
+				for i := range n {
+					fmt.Fprintf(&b, s.each, i)
+				}
+				b.WriteString(s.after)
+				r, err := wire.DecodeStream(codec.(codecs.Streamer), codecs.Profile{}, []byte(b.String()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r
+			}
+			small, large := reply(few), reply(few*times)
+			operations(t, codec, small)
+			a, b := operations(t, codec, small), operations(t, codec, large)
+			const floor = 64 << 10 // what small inputs need besides
+			for name := range a {
+				if b[name] > 2*times*max(a[name], floor/times) {
+					t.Errorf("%s: %d pieces allocate %d bytes, %d pieces %d", name, few, a[name], few*times, b[name])
+				}
+			}
+		})
+	}
+}
