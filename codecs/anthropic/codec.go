@@ -25,13 +25,16 @@ var (
 // Dialect returns codecs.Anthropic.
 func (Codec) Dialect() codecs.Dialect { return codecs.Anthropic }
 
+// form is what stands in Wire and is asked of each reply.
+var form = wire.Form{ObjectArguments: true, IDs: codecs.IDsAlways, Finishes: finishes}
+
 // Wire describes the Messages API.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "anthropic", Finishes: maps.Clone(finishes), Messages: "messages", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}}, StreamWays: slices.Clone(streamWays),
+		Home: "anthropic", Finishes: maps.Clone(form.Finishes), Messages: "messages", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}}, StreamWays: slices.Clone(streamWays),
 		ToolNames:       codecs.NameRule{Max: 128, Other: "_-"},
 		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
-		ObjectArguments: true, IDs: codecs.IDsAlways, ErrorFlag: true, ResultMedia: codecs.MediaNative,
+		ObjectArguments: form.ObjectArguments, IDs: form.IDs, ErrorFlag: true, ResultMedia: codecs.MediaNative,
 		EchoesWhole: true, ReasoningEcho: true, ReasoningSigned: true, Parallel: true, ItemsDue: true,
 		ThinkingOff: []codecs.Setting{{Pointer: "/thinking/type", Value: codecs.Raw(`"disabled"`)}},
 	}

@@ -45,7 +45,7 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 			d.calls[i].Arguments = jsonx.Value{}
 		}
 	}
-	wire.Tolerated(&d.reply, c.Wire(), d.calls, "/stop_reason")
+	wire.Tolerated(&d.reply, form, d.calls, "/stop_reason")
 	d.reply.Usage, d.reply.Citations = readUsage(v.Get("usage")), d.cited.List
 	return d.reply, nil
 }

@@ -42,16 +42,19 @@ const (
 // Dialect names the dialect.
 func (Codec) Dialect() codecs.Dialect { return codecs.Gemini }
 
+// form is what stands in Wire and is asked of each reply.
+var form = wire.Form{ObjectArguments: true, IDs: codecs.IDsOptional, Finishes: finishes}
+
 // Wire describes generateContent. The path asks for the stream, and alt=sse for
 // its form.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "gemini", Finishes: maps.Clone(finishes), Messages: "contents", SystemFirst: true,
+		Home: "gemini", Finishes: maps.Clone(form.Finishes), Messages: "contents", SystemFirst: true,
 		Shapes:          []codecs.Shape{{Name: "json_array"}, {Name: "sse", Param: "alt", Value: "sse"}},
 		StreamWays:      slices.Clone(streamWays),
 		ToolNames:       codecs.NameRule{Max: 64, Other: "_.:-", Letter: true},
 		Choices:         []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
-		ObjectArguments: true, IDs: codecs.IDsOptional, StructuredResults: true, ResultMedia: codecs.MediaNative,
+		ObjectArguments: form.ObjectArguments, IDs: form.IDs, StructuredResults: true, ResultMedia: codecs.MediaNative,
 		EchoesWhole: true, ReasoningEcho: true, OpenCalls: true,
 		ThinkingOff: []codecs.Setting{{Pointer: "/generationConfig/thinkingConfig/thinkingBudget", Value: codecs.Raw("0")}},
 	}

@@ -85,7 +85,7 @@ func readCandidate(r codecs.Reply, root, cand jsonx.Value, p codecs.Profile) (co
 	if rd.calls > 0 && r.RawFinish == "UNEXPECTED_TOOL_CALL" {
 		r.Finish = codecs.FinishToolCalls
 	}
-	wire.Tolerated(&r, Codec{}.Wire(), rd.spelled, "")
+	wire.Tolerated(&r, form, rd.spelled, "")
 	r.Citations = readCitations(cand)
 	return r, nil
 }

@@ -26,12 +26,15 @@ var (
 // Dialect returns codecs.Ollama.
 func (Codec) Dialect() codecs.Dialect { return codecs.Ollama }
 
+// form is what stands in Wire and is asked of each reply.
+var form = wire.Form{ObjectArguments: true, IDs: codecs.IDsOptional, Finishes: finishes}
+
 // Wire describes /api/chat. It has no field for a tool choice, streams unless
 // told otherwise, and checks no names.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "ollama", Finishes: maps.Clone(finishes), Messages: "messages", StreamFlag: "/stream", StreamDefault: true, Shapes: []codecs.Shape{{Name: "ndjson"}}, StreamWays: slices.Clone(streamWays),
-		CallsKey: "tool_calls", ObjectArguments: true, IDs: codecs.IDsOptional, ResultMedia: codecs.MediaPlaceholder,
+		Home: "ollama", Finishes: maps.Clone(form.Finishes), Messages: "messages", StreamFlag: "/stream", StreamDefault: true, Shapes: []codecs.Shape{{Name: "ndjson"}}, StreamWays: slices.Clone(streamWays),
+		CallsKey: "tool_calls", ObjectArguments: form.ObjectArguments, IDs: form.IDs, ResultMedia: codecs.MediaPlaceholder,
 		ReasoningKeys: reasoningFields(codecs.Profile{}), ReasoningEcho: true,
 		ThinkingOff: []codecs.Setting{{Pointer: "/think", Value: codecs.Raw("false")}},
 	}

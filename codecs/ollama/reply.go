@@ -32,7 +32,7 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	r := codecs.Reply{Model: root.Get("model").Str(), Parts: m.parts, Warnings: m.warnings, Body: body}
 	r.RawFinish = root.Get("done_reason").Str()
 	wire.SetFinish(&r, finishes, "/done_reason")
-	wire.Tolerated(&r, c.Wire(), m.calls, "")
+	wire.Tolerated(&r, form, m.calls, "")
 	r.Usage = readUsage(root)
 	return r, nil
 }

@@ -32,14 +32,17 @@ const detailsKey = "reasoning_details"
 // Dialect returns codecs.OpenAI.
 func (Codec) Dialect() codecs.Dialect { return codecs.OpenAI }
 
+// form is what stands in Wire and is asked of each reply.
+var form = wire.Form{IDs: codecs.IDsAlways, Finishes: finishes}
+
 // Wire describes chat completions as OpenAI has them. A reply of OpenAI's carries
 // no reasoning, so there is none to send back.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "openai", Finishes: maps.Clone(finishes), Messages: "messages", StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}}, StreamWays: slices.Clone(streamWays),
+		Home: "openai", Finishes: maps.Clone(form.Finishes), Messages: "messages", StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}}, StreamWays: slices.Clone(streamWays),
 		ToolNames: codecs.NameRule{Max: 64, Other: "_-"},
 		Choices:   []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
-		CallsKey:  "tool_calls", IDs: codecs.IDsAlways, ResultMedia: codecs.MediaPlaceholder,
+		CallsKey:  "tool_calls", IDs: form.IDs, ResultMedia: codecs.MediaPlaceholder,
 		ReasoningKeys: append(slices.Clone(reasoningKeys), detailsKey), Parallel: true,
 		ThinkingOff: thinkingOff(),
 	}

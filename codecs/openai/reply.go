@@ -55,7 +55,7 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 	if older {
 		r.Warnings = append(r.Warnings, codecs.Warnf(codecs.WarnReplyForm, "/choices/0/text", "the choice has a text in place of a message"))
 	}
-	wire.Tolerated(&r, c.Wire(), t.calls, "/choices/0/finish_reason")
+	wire.Tolerated(&r, form, t.calls, "/choices/0/finish_reason")
 	if failed && acts(r) { // what a failed provider left of its calls is not run
 		return codecs.Reply{}, inside(message, code, body)
 	}

@@ -23,13 +23,16 @@ var (
 // Dialect is codecs.Responses.
 func (Codec) Dialect() codecs.Dialect { return codecs.Responses }
 
+// form is what stands in Wire and is asked of each reply.
+var form = wire.Form{IDs: codecs.IDsAlways, Finishes: finishes}
+
 // Wire describes the Responses API.
 func (Codec) Wire() codecs.Wire {
 	return codecs.Wire{
-		Home: "openai-responses", Finishes: maps.Clone(finishes), Messages: "input", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}}, StreamWays: slices.Clone(streamWays),
+		Home: "openai-responses", Finishes: maps.Clone(form.Finishes), Messages: "input", SystemFirst: true, StreamFlag: "/stream", Shapes: []codecs.Shape{{Name: "sse"}}, StreamWays: slices.Clone(streamWays),
 		ToolNames: codecs.NameRule{Max: 64, Other: "_-"},
 		Choices:   []string{codecs.ChoiceAuto, codecs.ChoiceAny, codecs.ChoiceNone, codecs.ChoiceTool},
-		IDs:       codecs.IDsAlways, ResultMedia: codecs.MediaNative,
+		IDs:       form.IDs, ResultMedia: codecs.MediaNative,
 		EchoesWhole: true, ReasoningEcho: true, Parallel: true, ItemAfterReasoning: true,
 		Stored:      []string{"/previous_response_id", "/conversation"},
 		ThinkingOff: []codecs.Setting{{Pointer: "/reasoning/effort", Value: codecs.Raw(`"none"`)}},

@@ -153,6 +153,9 @@ func (rd *reader) call(v jsonx.Value, pointer string) {
 		return
 	}
 	c, warnings := readCall(v, len(rd.calls), pointer+"/arguments")
+	if rd.calls == nil {
+		rd.calls = make([]wire.Spelled, 0, 4)
+	}
 	rd.calls = append(rd.calls, wire.Spelled{At: pointer, ID: v.Get("call_id"), Arguments: v.Get("arguments")})
 	rd.warnings = append(rd.warnings, warnings...)
 	rd.add(codecs.Part{Kind: codecs.KindCall, Call: &c})

@@ -49,7 +49,7 @@ func (c Codec) Reply(body []byte, p codecs.Profile) (codecs.Reply, error) {
 		Usage: readUsage(root.Get("usage")), Citations: rd.citations.List, Body: codecs.Raw(body), Warnings: rd.warnings,
 	}
 	finish(&r, root, rd)
-	wire.Tolerated(&r, c.Wire(), rd.calls, "")
+	wire.Tolerated(&r, form, rd.calls, "")
 	if msg := readError(root); hasError(root) && msg.text != "" {
 		if r.FinishMessage == "" {
 			r.FinishMessage = msg.text

@@ -11,13 +11,25 @@ type Spelled struct {
 	ID, Arguments jsonx.Value
 }
 
+// Form is what Tolerated has to know of a wire: the same as in its codecs.Wire,
+// which is too much to be made for each reply.
+type Form struct {
+	ObjectArguments bool
+	IDs             string
+	Finishes        map[string]string
+}
+
 // Tolerated warns of what a decoder took of a reply although the wire has another
 // form for it. calls are those of the reply, in the same order. finishAt is where
 // the finish reason stands, "" on a wire whose reason says nothing of calls.
-func Tolerated(r *codecs.Reply, w codecs.Wire, calls []Spelled, finishAt string) {
+func Tolerated(r *codecs.Reply, w Form, calls []Spelled, finishAt string) {
 	var n Notes
-	seen := map[string]bool{}
-	for i, call := range r.Calls() {
+	list := r.Calls()
+	var seen map[string]bool
+	if len(list) > 1 {
+		seen = make(map[string]bool, len(list))
+	}
+	for i, call := range list {
 		if i >= len(calls) {
 			break
 		}
@@ -38,19 +50,23 @@ func Tolerated(r *codecs.Reply, w codecs.Wire, calls []Spelled, finishAt string)
 		if call.ID != "" && seen[call.ID] {
 			n.Warn(codecs.WarnIDRepeated, s.At, "the id of %s is that of another call of the turn", call.Name)
 		}
-		seen[call.ID] = true
+		if seen != nil {
+			seen[call.ID] = true
+		}
 	}
 	if finishAt != "" && len(calls) > 0 && (r.RawFinish == "" || w.Finishes[r.RawFinish] == codecs.FinishStop) {
 		n.Warn(codecs.WarnFinishOdd, finishAt, "finish reason %q beside a call", r.RawFinish)
 	}
 	r.Warnings = append(r.Warnings, n.Warnings...)
-	Unread(r, calls)
+	unread(r, list, calls)
 }
 
 // Unread warns of calls whose arguments do not decode although nothing says that
 // they were cut. calls may be nil where a call has no place of its own.
-func Unread(r *codecs.Reply, calls []Spelled) {
-	for i, call := range r.Calls() {
+func Unread(r *codecs.Reply, calls []Spelled) { unread(r, r.Calls(), calls) }
+
+func unread(r *codecs.Reply, list []codecs.ToolCall, calls []Spelled) {
+	for i, call := range list {
 		at := ""
 		if i < len(calls) {
 			at = calls[i].At
